@@ -30,7 +30,7 @@ from benchmarks.tables import Row, append_rows, print_table, read_rows
 from coevo.engine.groups import list_cells_of_candidate
 from coevo.git.repository import Repository
 from coevo.model.errors import Transient
-from coevo.model.labels import TRACKS, decide_label, settle_change
+from coevo.model.labels import TRACKS, correct_change_by_cells, decide_label
 from coevo.model.method_rows import MethodRow, list_cells_of_row
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import Candidate, compute_candidate_id
@@ -207,7 +207,7 @@ def _build_row(
 ) -> dict[str, object]:
     deciding = list_cells_of_candidate(candidate)
     cells = {cell: outcomes[drawn.method_id, cell] for cell in deciding}
-    label = decide_label(settle_change(candidate.change, cells), cells)
+    label = decide_label(correct_change_by_cells(candidate.change, cells), cells)
     method, row = candidate.method, drawn.row
     return {
         'kind': drawn.kind,

@@ -86,7 +86,7 @@ def filter_pair(pair: Pair, profile: Profile) -> Drop | None:
     """Return the reason why a pair is dropped before it is diffed, or None to keep it."""
     for filter_ in PAIR_FILTERS.values():
         if (reason := filter_.check(pair, profile)) is not None:
-            return Drop.make_at_stage(Stage.PAIR, pair, pair.pair_id, reason)
+            return Drop.make_drop_at_stage(Stage.PAIR, pair, pair.pair_id, reason)
     return None
 
 
@@ -111,7 +111,7 @@ def filter_candidates(
             kept_candidates.append(candidate)
         else:
             key = compute_candidate_id(change.pair, candidate)
-            drop = Drop.make_at_stage(Stage.FILTER, change.pair, key, reason)
+            drop = Drop.make_drop_at_stage(Stage.FILTER, change.pair, key, reason)
             drops.append(drop.with_method(candidate.method, candidate.change))
     return tuple(kept_candidates), tuple(drops)
 
@@ -122,7 +122,7 @@ def _filter_change(change: FilterableChange, profile: Profile) -> Drop | None:
     case = FilterCase(change=change, profile=profile)
     for filter_ in CHANGE_FILTERS.values():
         if (reason := filter_.check(case)) is not None:
-            return Drop.make_at_stage(Stage.PAIR, change.pair, change.pair.pair_id, reason)
+            return Drop.make_drop_at_stage(Stage.PAIR, change.pair, change.pair.pair_id, reason)
     return None
 
 

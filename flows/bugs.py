@@ -24,7 +24,7 @@ from coevo.storage.store import Partition
 from flows.batches.failures import FOLDER
 
 
-def identify_build() -> str:
+def identify_mining_build() -> str:
     """Return the version of coevo and a digest of the code that mines here."""
     return builds.identify_build(
         *(Path(package.__path__[0]) for package in (filters, flows, miners))
@@ -46,14 +46,16 @@ class PairBugs:
         None if there is none, or another build met it.
         """
         name = self._name_record(pair_id, key)
-        return self._place.describe(name) if self._known.get(name) == identify_build() else None
+        return (
+            self._place.describe(name) if self._known.get(name) == identify_mining_build() else None
+        )
 
     def list_pairs_of_this_build(self, keys: Mapping[str, str]) -> frozenset[str]:
         """Return the ids of the pairs in which this build has met a bug.
 
         keys  the key of each pair's segment, by pair id
         """
-        build = identify_build()
+        build = identify_mining_build()
         return frozenset(
             pair_id
             for pair_id, key in keys.items()
@@ -72,8 +74,8 @@ class PairBugs:
             'engine_version': str(get_engine_version(pair.language)),
         }
         name = self._name_record(pair.pair_id, key)
-        self._known[name] = identify_build()
-        return bug_records.write_bug_record(self._place, name, bug, identify_build(), about)
+        self._known[name] = identify_mining_build()
+        return bug_records.write_bug_record(self._place, name, bug, identify_mining_build(), about)
 
     def forget_bug(self, pair_id: str, key: str) -> None:
         """Remove the record of a bug in a pair, since the work on the pair has now succeeded.

@@ -16,7 +16,7 @@ from coevo.storage.place import Root
 from flows.eligibility import check_not_withdrawn
 from miners.cloning.clones import Clone, find_default_name, pin_clone
 from miners.cloning.remotes import FetchLimits
-from miners.discovery.crawls import record_crawl
+from miners.discovery.crawls import record_clone_refs
 
 
 class WantedClone(Protocol):
@@ -60,5 +60,5 @@ def open_clone(wanted: WantedClone, listener: Listener) -> Iterator[tuple[Clone,
         ) as clone,
         closing(Repository(clone.git_dir)) as repository,
     ):
-        record_crawl(repository)
+        record_clone_refs(repository)
         yield clone, repository

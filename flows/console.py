@@ -13,7 +13,7 @@ from coevo.languages.table import LANGUAGES
 from coevo.model.reasons import Reason, explain_reason
 from coevo.model.segment import Segment
 from coevo.model.words import MethodChange
-from flows.funnel import count_labels, count_umpire
+from flows.funnel import count_labels, count_project_command_results
 from packagers.funnel import FunnelStep
 from packagers.news import RepositoryNews
 
@@ -38,7 +38,7 @@ def print_report(
     counted = count_labels(segments)
     if counted:
         console.print('labels: ' + ', '.join(f'{name} {count}' for name, count in counted))
-    if umpire := count_umpire(segments).sentence:
+    if umpire := count_project_command_results(segments).sentence:
         console.print(umpire, markup=False, highlight=False)
     for sentence in (*report.warnings, *_describe_missing_runtimes(segments)):
         console.print(sentence)
@@ -46,13 +46,13 @@ def print_report(
         console.print(f'{language} was not mined: {sentence}', markup=False, highlight=False)
     for pair_id, sentence in sorted(report.failures.items()):
         console.print(f'pair {pair_id} could not be mined now, run again: {sentence}')
-    for sentence in _describe_unmeasured(report):
+    for sentence in _describe_unmeasured_pairs(report):
         console.print(sentence, markup=False, highlight=False)
     if report.bugs:
         console.print(describe_bugs(report.bugs), markup=False, highlight=False)
 
 
-def _describe_unmeasured(report: MineReport) -> Iterator[str]:
+def _describe_unmeasured_pairs(report: MineReport) -> Iterator[str]:
     left = {**report.measures.waiting, **report.measures.bugs}
     for pair_id, sentence in sorted(left.items()):
         yield (

@@ -24,7 +24,7 @@ from miners.dates.dating import (
     update_wanted_bodies,
 )
 from miners.discovery.crawls import list_refs, load_crawl_time
-from packagers.dating import DateJoin, limit_date
+from packagers.dating import DateJoin, limit_contamination_date
 from packagers.rows import Rows, list_rows_of_repo
 
 Row = MethodRow | SingleRevisionRow
@@ -68,7 +68,7 @@ class ReleaseDates:
         """
         pairs = {(pair.pair_id, pair.walk): pair for pair in rows.pairs}
         for row in self._ensure_join(rows).date_methods(rows.methods):
-            yield limit_date(row, pairs[row.pair_id, row.walk])
+            yield limit_contamination_date(row, pairs[row.pair_id, row.walk])
 
     def date_single_revision_rows(self, rows: Rows) -> Iterator[SingleRevisionRow]:
         """Yield rows of test files with their first-seen dates filled in; see `date_methods`."""

@@ -73,7 +73,7 @@ def crawl(options: CrawlOptions, listener: Listener = SILENT) -> CrawlReport:
     Raises: Transient if the searches cannot be read, and no crawl is written; Fatal if GitHub
     accepts none of the tokens.
     """
-    with crawls.hold_crawl_lock(options.store) as hold:
+    with crawls.hold_crawl_lock_and_clean(options.store) as hold:
         stamp = crawls.choose_next_stamp(options.store, options.now or _read_clock(options.clock))
         api = GitHubApi(options.api, options.tokens, options.clock, options.patience)
         progress = CrawlProgress(options.store, options.profile.name)
@@ -99,7 +99,7 @@ def _survey_all(
     listener: Listener,
 ) -> None:
     numbers = sorted({*hits.repositories, *known.rows})
-    with progress.record_rows(survey.rows):
+    with progress.write_rows_on_failure(survey.rows):
         for done, number in enumerate(numbers, 1):
             survey.add_row(hits, number)
             progress.count_row()

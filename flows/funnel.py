@@ -82,7 +82,7 @@ class UmpireCounts:
         )
 
 
-def count_umpire(segments: Sequence[Segment]) -> UmpireCounts:
+def count_project_command_results(segments: Sequence[Segment]) -> UmpireCounts:
     """Count for how many revisions the project's own command ran, and where it disagrees."""
     statuses = [
         status

@@ -119,7 +119,7 @@ class PartitionMeasuring:
 
     def _select_due_segments(self) -> Iterator[DueSegment]:
         withdrawn = load_withdrawn_ids(self.store.storage)
-        names = measures.list_measures(self.store.storage, self.partition)
+        names = measures.find_latest_measures(self.store.storage, self.partition)
         choice = _SettingsChoice(self.store, self.partition, self.runs)
         for segment in self.store.load_mined(self.partition).segments.iterate_with_tracks():
             pair_id = segment.pair.pair_id
@@ -128,7 +128,7 @@ class PartitionMeasuring:
                 continue
             settings = choice.choose(pair_id)
             name = names.get(segment.key)
-            record = name and measures.find_measures(self.store.storage, self.partition, name)
+            record = name and measures.load_measures(self.store.storage, self.partition, name)
             if not settings.measures_something or (record and settings.is_met_by(record)):
                 self.report.known += 1
                 continue
@@ -209,7 +209,7 @@ def make_settings(code: str, profile: Profile, runs: int | None = None) -> Measu
     )
 
 
-def find_asked_runs(profile: Profile) -> int | None:
+def find_deviating_run_count(profile: Profile) -> int | None:
     """Return the number of runs of a profile if it is not that of the profile of its name."""
     return (
         None

@@ -101,12 +101,12 @@ def measure_segment(
             work.cost.add(Step.MEASURED_BUILD, build.cpu_seconds)
     tests = work.make_gold_tests(rows)
     if settings.traces and offers_capability(segment.pair.language, Capability.TRACE):
-        rows = tuple(map(work.measure_coverage, rows, tests))
+        rows = tuple(map(work.add_start_coverage, rows, tests))
     mutated = MutantMeasures(rows=(), mutations={})
     reversals: tuple[ReversalRow, ...] = ()
     if settings.runs // 2:
-        mutated = work.measure_mutants(rows, tests, settings.runs // 2)
-        reversals = work.measure_reversals(tests, settings.runs // 2)
+        mutated = work.run_mutants_of_profile(rows, tests, settings.runs // 2)
+        reversals = work.undo_all_parts(tests, settings.runs // 2)
     laps = list_cost_laps(work.cost)
     laps[OWN] = (time.thread_time() - cpu, time.monotonic() - wall, 1)
     return MeasureRecord(
@@ -161,7 +161,7 @@ class _SegmentMeasuring:
             for row in rows
         )
 
-    def measure_coverage(self, row: MethodRow, test: GoldTest) -> MethodRow:
+    def add_start_coverage(self, row: MethodRow, test: GoldTest) -> MethodRow:
         """Return a row with the coverage of its test in the start tree.
 
         For tests without removed siblings the trace of their cell has shown it already.
@@ -185,7 +185,7 @@ class _SegmentMeasuring:
             return replace(row, coverage=None, covered_dependencies=None)
         return add_coverage(row, row.dependencies, trace)
 
-    def measure_mutants(
+    def run_mutants_of_profile(
         self, rows: Sequence[MethodRow], tests: Sequence[GoldTest], most_runs: int
     ) -> MutantMeasures:
         """Run mutants of the dependencies in the list that the profile chose."""
@@ -198,9 +198,7 @@ class _SegmentMeasuring:
         self.cost.add(Step.MUTANTS, runner.cpu_seconds, len(mutated.rows))
         return mutated
 
-    def measure_reversals(
-        self, tests: Sequence[GoldTest], most_runs: int
-    ) -> tuple[ReversalRow, ...]:
+    def undo_all_parts(self, tests: Sequence[GoldTest], most_runs: int) -> tuple[ReversalRow, ...]:
         """Undo each part of all dependencies."""
         runner = self._make_runner()
         reversals = measure_reversals(runner, tests, most_runs)

@@ -9,7 +9,7 @@ from coevo.engine.cache import Cache
 from coevo.engine.evidence import decide_candidate
 from coevo.engine.execution import NO_CACHE, evaluate_pair
 from coevo.engine.results import PairEvaluation, SelectedMethod
-from coevo.engine.umpire import UmpireReport, ask_umpire
+from coevo.engine.umpire import UmpireReport, run_project_for_dropped_methods
 from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.engine import Builder, BuiltPair
 from coevo.languages.layout import ProductionKind
@@ -208,7 +208,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         context = PairContext(tools=run.tools, change=change, evaluation=evaluation)
         selected = list(evaluation.selected)
         judged = list(_decide_methods(selected, evaluation, change))
-        ruled = ask_umpire(
+        ruled = run_project_for_dropped_methods(
             run.tools.list_tests, evaluation, [(item.selected, item.decision) for item in judged]
         )
         judged = [
@@ -217,7 +217,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         ]
         studied = study_pair(context, judged, run.sandbox)
     decided = studied.decided
-    change = _count_breaking_files(change, decided)
+    change = _mark_if_a_test_broke(change, decided)
     tracked = [item for item in decided if item.decision.track is not None]
     row = build_pair_row(
         change,
@@ -253,7 +253,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
     return MinedPair(segment=segment, built=evaluation.built if evaluation else None)
 
 
-def _count_breaking_files(change: PairChange, decided: Sequence[DecidedMethod]) -> PairChange:
+def _mark_if_a_test_broke(change: PairChange, decided: Sequence[DecidedMethod]) -> PairChange:
     """Return the change, marked as a change of production if the new code broke a test.
 
     A test may read files of the repository that no rule calls production. Otherwise the change is
@@ -359,7 +359,7 @@ def _build_empty_segment(
         pair=build_pair_row(change, evaluation, candidates=0, sandbox=run.sandbox, basis=run.basis),
         methods=(),
         cells=(),
-        drops=(Drop.make_at_stage(Stage.PAIR, pair, pair.pair_id, reason, detail),),
+        drops=(Drop.make_drop_at_stage(Stage.PAIR, pair, pair.pair_id, reason, detail),),
         environments=(),
         timings=(),
     )
@@ -395,10 +395,10 @@ def _list_drops(pair: Pair, decided: Sequence[DecidedMethod]) -> Iterator[Drop]:
         key, decision = item.selected.method_id, item.decision
         candidate = item.selected.candidate
         if decision.reason is not None:
-            drop = Drop.make_at_stage(Stage.LABEL, pair, key, decision.reason, decision.detail)
+            drop = Drop.make_drop_at_stage(Stage.LABEL, pair, key, decision.reason, decision.detail)
             yield drop.with_method(candidate.method, candidate.change)
         elif decision.no_track is not None:
-            drop = Drop.make_at_stage(Stage.TRACK, pair, key, decision.no_track)
+            drop = Drop.make_drop_at_stage(Stage.TRACK, pair, key, decision.no_track)
             yield drop.with_method(candidate.method, candidate.change)
 
 

@@ -21,7 +21,7 @@ from coevo.model.words import Walk
 from coevo.storage import measures
 from coevo.storage.store import Partition, Store
 from flows.bugs import PairBugs
-from flows.measure_pass import MeasureReport, find_asked_runs, make_settings
+from flows.measure_pass import MeasureReport, find_deviating_run_count, make_settings
 from flows.measuring import MeasureSettings, measure_segment
 from flows.mining import (
     MinedPair,
@@ -140,7 +140,9 @@ def find_missing_pairs(
     """
     known = store.list_keys(partition)
     keys = {pair: compute_segment_key(mining, pair) for pair in pairs}
-    unmined = [pair for pair in reversed(pairs) if not _is_known(keys[pair], known, runtimes)]
+    unmined = [
+        pair for pair in reversed(pairs) if not _needs_no_mining(keys[pair], known, runtimes)
+    ]
     report.reused += len(pairs) - len(unmined)
     bugs = PairBugs(store.storage, partition)
     met = {
@@ -165,7 +167,7 @@ def _choose_measures(options: MineOptions, partition: Partition) -> MeasureSetti
     if not options.measures:
         return None
     code = compute_measure_basis(partition.language)
-    return make_settings(code, options.profile, find_asked_runs(options.profile))
+    return make_settings(code, options.profile, find_deviating_run_count(options.profile))
 
 
 def mine_missing_pairs(
@@ -204,7 +206,7 @@ def mine_missing_pairs(
             listener.step('pairs', done, len(todo))
 
 
-def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
+def _needs_no_mining(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
     """Return whether a pair needs no mining: the store has its key, or that of a missing runtime.
 
     The latter counts only while the runtime cannot be provided.

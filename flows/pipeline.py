@@ -36,11 +36,11 @@ from flows.budgets import FIRST_COMMITS, compute_yield, decide_budget
 from flows.cloning import open_clone
 from flows.dating import date_mined_repository
 from flows.licence import find_spdx_expression
-from flows.measure_pass import PartitionMeasuring, find_asked_runs
+from flows.measure_pass import PartitionMeasuring, find_deviating_run_count
 from flows.mining import MiningRun, compute_segment_key
 from flows.missing_pairs import MineReport, find_missing_pairs, mine_missing_pairs
 from flows.options import MineOptions
-from flows.privacy import check_privacy, find_kept_out
+from flows.privacy import check_and_mark_privacy, describe_kept_out_rows
 from flows.segment_keys import compute_basis
 from flows.study import Tools
 from miners.cloning.clones import Clone
@@ -60,12 +60,12 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     """
     with open_clone(options, listener) as (clone, repository):
         store = Store(options.store)
-        check_privacy(store, clone.repo, is_private=options.private)
+        check_and_mark_privacy(store, clone.repo, is_private=options.private)
         mine_once = _mine_by_tasks if options.by_tasks else _mine_languages
         report = mine_once(options, clone, repository, listener)
         report.warnings += date_mined_repository(store, clone, repository, listener)
         if not options.private:
-            report.warnings += find_kept_out(store, report.partitions, repository)
+            report.warnings += describe_kept_out_rows(store, report.partitions, repository)
         return report
 
 
@@ -121,7 +121,9 @@ def _mine_languages(
             report.unmined[route.language] = str(error)
     if not report.partitions:
         raise Fatal('; '.join(dict.fromkeys(report.unmined.values())))
-    report.warnings = tuple(dict.fromkeys((*report.warnings, *_describe_holes(repository))))
+    report.warnings = tuple(
+        dict.fromkeys((*report.warnings, *_describe_absent_objects(repository)))
+    )
     return report
 
 
@@ -203,7 +205,7 @@ def _measure_waiting_pairs(
         store=store,
         partition=partition,
         report=report.measures,
-        runs=find_asked_runs(options.profile),
+        runs=find_deviating_run_count(options.profile),
         jobs=options.jobs,
         listener=listener,
         pair_ids={pair.pair_id for pair in seen.pairs},
@@ -269,7 +271,7 @@ def _describe_damage(clone: Clone, seen: Visit) -> Iterator[str]:
         )
 
 
-def _describe_holes(repository: Repository) -> Iterator[str]:
+def _describe_absent_objects(repository: Repository) -> Iterator[str]:
     if repository.holes:
         yield (
             f'the source of {repository.git_dir.name} is a partial clone that lacks '

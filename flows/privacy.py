@@ -11,11 +11,11 @@ from coevo.model.errors import Fatal
 from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store
 from flows.licence import find_spdx_expression, is_silent_on_licences
-from packagers.kept_out import collect_counts, describe_kept_out
+from packagers.kept_out import describe_kept_out, list_kept_out_rows
 from packagers.licensing import check_licence
 
 
-def check_privacy(store: Store, repo: str, *, is_private: bool) -> None:
+def check_and_mark_privacy(store: Store, repo: str, *, is_private: bool) -> None:
     """Check that a run and its store are both private or both not; mark a new store as private.
 
     The mark is on the store, since a release is of all that a store holds. A store with other
@@ -24,7 +24,7 @@ def check_privacy(store: Store, repo: str, *, is_private: bool) -> None:
     Raises: Fatal if the store is the other kind.
     """
     if is_private:
-        refuse_elsewhere(store.root)
+        refuse_object_store(store.root)
     if store.is_private() and not is_private:
         raise Fatal(f'{store.root} is private: add --private, or name another store by --store')
     if is_private and not store.is_private():
@@ -37,7 +37,7 @@ def check_privacy(store: Store, repo: str, *, is_private: bool) -> None:
         store.mark_private()
 
 
-def refuse_elsewhere(root: Root) -> None:
+def refuse_object_store(root: Root) -> None:
     """Raise Fatal for a store that is no folder: what it holds would leave this machine."""
     if not isinstance(root, Path):
         raise Fatal(
@@ -45,7 +45,7 @@ def refuse_elsewhere(root: Root) -> None:
         )
 
 
-def find_kept_out(
+def describe_kept_out_rows(
     store: Store, partitions: Sequence[Partition], repository: Repository
 ) -> tuple[str, ...]:
     """Return sentences about the labelled tests and files that licences keep out of a release.
@@ -68,4 +68,4 @@ def find_kept_out(
             if check_licence(governing, ()) is not None:
                 counts[partition.repo, governing, silent, 'methods'] += len(segment.methods)
                 counts[partition.repo, governing, silent, 'files'] += len(files)
-    return tuple(describe_kept_out(tuple(collect_counts(counts))))
+    return tuple(describe_kept_out(tuple(list_kept_out_rows(counts))))

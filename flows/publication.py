@@ -25,7 +25,7 @@ from flows.licence import check_accepted_licences
 from flows.options import ReleaseOptions
 from flows.release_clones import ReleaseClones
 from flows.untested import add_untested_functions
-from miners.cloning.retention import keep_commits
+from miners.cloning.retention import protect_commits_from_removal
 from packagers import code_free
 from packagers.code_free import EditionReport
 from packagers.implement import build_implement_tasks
@@ -177,7 +177,7 @@ def _build_plan(
         clone=clones.get_repository,
         find_licence_files=clones.list_attributed_files,
         size=cache(clones.measure_size),
-        families=clones.find_families,
+        families=clones.find_repository_families,
         accepted=check_accepted_licences(options.accepted),
         month=options.month,
         cut=MonthCut(options.month, known, fixed, cohort) if options.month else None,
@@ -222,7 +222,7 @@ def _build_release_tasks(
     for task in built.tasks:
         revs[task.repo] |= {task.old_rev, task.new_rev}
     for repo, named in sorted(revs.items()):
-        keep_commits(clones.get_repository(repo).git_dir, named)
+        protect_commits_from_removal(clones.get_repository(repo).git_dir, named)
     return built
 
 

@@ -24,7 +24,7 @@ from miners.dates.clone_search import SearchedClone
 from miners.discovery.code_size import measure_code_size
 from miners.discovery.crawls import list_refs, load_crawl_time
 from packagers.attribution import LicenceFile
-from packagers.sameness import find_families
+from packagers.sameness import find_repository_families
 
 
 class ReleaseClones:
@@ -80,9 +80,11 @@ class ReleaseClones:
         except CorruptObject:
             return None
 
-    def find_families(self, repos: Sequence[str]) -> Mapping[str, str]:
+    def find_repository_families(self, repos: Sequence[str]) -> Mapping[str, str]:
         """Return the family of each repository, which repositories with a common history share."""
-        return find_families(self.get_repositories(repos), LazyMapping(repos, self._load_refs))
+        return find_repository_families(
+            self.get_repositories(repos), LazyMapping(repos, self._load_refs)
+        )
 
     def prepare_search(self, repo: str) -> SearchedClone:
         """Return a clone with its refs and crawl time, as a search of its history needs it."""

@@ -66,7 +66,7 @@ def rerun_methods(
     methods = []
     for method in selected:
         row = rows[method.method_id]
-        trouble = _find_trouble(row, method, evaluation)
+        trouble = _explain_inconclusive_rerun(row, method, evaluation)
         if trouble is not None:
             unknown[method.method_id] = trouble
             continue
@@ -91,7 +91,7 @@ def _restore_candidate(candidate: Candidate, row: MethodRow) -> Candidate | None
     """Return a candidate of the diff with the change and the cells of its row.
 
     None if the diff finds another change than the row has. The runs may have shown that the
-    surroundings of a test changed which the diff takes for unchanged (`labels.settle_change`).
+    surroundings of a test changed which the diff takes for unchanged (`labels.correct_change_by_cells`).
     """
     shown_by_runs = (MethodChange.UNCHANGED, MethodChange.CONTEXT_CHANGED)
     if candidate.change is not row.change and (candidate.change, row.change) != shown_by_runs:
@@ -99,7 +99,7 @@ def _restore_candidate(candidate: Candidate, row: MethodRow) -> Candidate | None
     return replace(candidate, change=row.change, surroundings_differ=row.t_old_c_new is not None)
 
 
-def _find_trouble(
+def _explain_inconclusive_rerun(
     row: MethodRow, selected: SelectedMethod, evaluation: PairEvaluation
 ) -> str | None:
     """Return why the new runs say nothing about a label; None if they say something.

@@ -184,7 +184,7 @@ def _count_unmeasured_tasks(store: Store, partition: Partition, mined: MinedPart
 
     Tasks of a profile that asks for none do not wait.
     """
-    there = measures.list_measures(store.storage, partition)
+    there = measures.find_latest_measures(store.storage, partition)
     bases = dict(mined.walk.bases)
     profiles = {
         basis_id: _asks_for_measures(load_basis(store.storage, basis_id))

@@ -24,7 +24,7 @@ from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Stage
 from miners.units import list_code_units
 from miners.untested import UntestedFunction, list_untested_functions
-from packagers.dating import find_earliest
+from packagers.dating import find_earliest_if_all_known
 from packagers.rows import Rows, list_rows_of_repo
 
 # The adequacy of a gold file that does not exist.
@@ -132,5 +132,7 @@ def _make_row(pair: PairRow, function: UntestedFunction, test_file: str) -> Sing
         unit=name,
         complexity=function.unit.complexity,
         executing_tests=(),
-        contamination_date=find_earliest((pair.new_author_date, pair.new_committer_date)),
+        contamination_date=find_earliest_if_all_known(
+            (pair.new_author_date, pair.new_committer_date)
+        ),
     )

@@ -96,7 +96,7 @@ def _build_tasks(
     for row in rows.repositories:
         families[row.family or row.repo].add(row.repo)
     for _, repos in sorted(families.items()):
-        some = _select_repositories(rows, sorted(repos))
+        some = _select_rows_of_repositories(rows, sorted(repos))
         built = _drop_withdrawn_tasks(plan.build(some), rows.withdrawals)
         suites |= built.single_revision
         noticed = find_noticed(some, sorted(repos))
@@ -118,7 +118,7 @@ def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) 
     if not withdrawn_tasks:
         return built
     drops = [
-        Drop.make_at_stage(
+        Drop.make_drop_at_stage(
             Stage.TASK, task, task.task_id, Reason.TASK_WITHDRAWN, taken_back[task.task_id]
         )
         for task in withdrawn_tasks
@@ -134,7 +134,7 @@ def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) 
     )
 
 
-def _select_repositories(rows: Rows, repos: Collection[str]) -> Rows:
+def _select_rows_of_repositories(rows: Rows, repos: Collection[str]) -> Rows:
     """Return the rows from which tasks of some repositories are built.
 
     Tables that tasks do not need keep the rows of all repositories.
@@ -276,13 +276,13 @@ def apply_reverification(rows: Rows) -> Rows:
     if not rows.reverified:
         return rows
     lost = dict(_find_lost_labels(rows.reverified))
-    runs = _collect_runs(rows)
+    runs = _collect_repeated_runs(rows)
     added = Counter((row.method_id, row.walk, row.cell) for row in runs)
     passed = Counter(
         (row.method_id, row.walk, row.cell) for row in runs if row.outcome is Outcome.PASS
     )
     drops = [
-        Drop.make_at_stage(
+        Drop.make_drop_at_stage(
             Stage.LABEL, row, row.method_id, Reason.NOT_REPRODUCED, lost[row.method_id]
         ).with_method(row, row.change)
         for row in rows.methods
@@ -292,7 +292,9 @@ def apply_reverification(rows: Rows) -> Rows:
     kept_drops = (d for d in rows.drops if d.stage is not Stage.TRACK or d.key not in lost)
     return rows.replace_tables(
         methods=(
-            _add_runs(row, added, passed) for row in rows.methods if row.method_id not in lost
+            _add_repeated_runs(row, added, passed)
+            for row in rows.methods
+            if row.method_id not in lost
         ),
         cells=chain(rows.cells, runs),
         dependency_map=(row for row in rows.dependency_map if row.method_id not in lost),
@@ -312,7 +314,7 @@ def _find_lost_labels(found: Iterable[ReverificationRecord]) -> Iterator[tuple[s
                 yield method.method_id, method.lost
 
 
-def _collect_runs(rows: Rows) -> tuple[CellRow, ...]:
+def _collect_repeated_runs(rows: Rows) -> tuple[CellRow, ...]:
     """Return the repeated runs of segments that still count, numbered after the existing runs."""
     again = {method.method_id for record in rows.reverified for method in record.methods}
     labelled = {(row.method_id, row.walk) for row in rows.methods if row.method_id in again}
@@ -330,7 +332,7 @@ def _collect_runs(rows: Rows) -> tuple[CellRow, ...]:
     return tuple(runs)
 
 
-def _add_runs(
+def _add_repeated_runs(
     row: MethodRow,
     added: Mapping[Place, int],
     passed: Mapping[Place, int],

@@ -96,7 +96,7 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
         _render_configs(rows),
         f'# coevo {about.month}{", private" if about.is_private else ""}',
         PRIVATE if about.is_private else '',
-        INTRODUCTION.format(counts=_count_tasks(rows)),
+        INTRODUCTION.format(counts=_describe_task_counts(rows)),
         '## Load it',
         LOAD,
         ' '.join(_explain_empty_tables(rows)),
@@ -104,19 +104,19 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
         '## Before you use it',
         f'{CONTAMINATION} Prompts of this month end with `{compute_canary(about.month)}`.'
         + _describe_sample(rows)
-        + _list_not_offered(rows),
-        _report_cohort(about),
-        _report_unmined(about),
-        _report_walks_behind(about),
+        + _describe_not_offered(rows),
+        _describe_cohort_gaps(about),
+        _describe_unmined_pairs(about),
+        _describe_walks_behind(about),
         *(f'**Mixed:** {sentence}.' for sentence in describe_mixed_code(rows.pairs)),
-        *_report_reverified(rows),
+        *_render_reverified_section(rows),
         '## What it holds',
-        _list_tables(rows),
-        _list_stages(rows),
-        _report_news(about.news),
+        _describe_tables(rows),
+        _describe_funnel(rows),
+        _describe_news(about.news),
         '## Licences',
         LICENCES_IN_PRIVATE if about.is_private else LICENCES,
-        _count_licences(rows),
+        _describe_licences(rows),
         '## More',
         MORE,
     )
@@ -180,14 +180,14 @@ def _explain_empty_tables(rows: Rows) -> Iterator[str]:
         yield NO_TASKS.format(', '.join(tracks))
 
 
-def _count_licences(rows: Rows) -> str:
+def _describe_licences(rows: Rows) -> str:
     """Return a sentence with the number of tasks under each licence."""
     counts = Counter(task.license or 'unknown' for task in rows.tasks)
     parts = ', '.join(f'{name} {count}' for name, count in sorted(counts.items()))
     return f'Licences of the tasks: {parts}.' if parts else ''
 
 
-def _count_tasks(rows: Rows) -> str:
+def _describe_task_counts(rows: Rows) -> str:
     """Return sentences with the number of tasks by track, of tasks on whole files, and of code."""
     tracks: Counter[Track] = Counter()
     suites, codes, repositories = 0, 0, set()
@@ -208,7 +208,7 @@ def _count_tasks(rows: Rows) -> str:
     )
 
 
-def _list_tables(rows: Rows) -> str:
+def _describe_tables(rows: Rows) -> str:
     """Return a sentence with the number of rows of each table.
 
     `timings` has no number there, since its rows differ from run to run.
@@ -217,7 +217,7 @@ def _list_tables(rows: Rows) -> str:
     return f'Rows: {", ".join(counts)}; `timings` has what mining cost.'
 
 
-def _list_stages(rows: Rows) -> str:
+def _describe_funnel(rows: Rows) -> str:
     """Return a sentence with the funnel; every stage has its own unit."""
     steps = (
         f'{step.stage} {step.entered} → {step.kept_count} {step.stage.unit}s'
@@ -297,7 +297,7 @@ def _get_count(row: MethodRow, cell: Cell, name: str) -> int | None:
     return count
 
 
-def _report_cohort(about: SnapshotDetails) -> str:
+def _describe_cohort_gaps(about: SnapshotDetails) -> str:
     """Return a sentence with what the month's cohort lacks; '' without a cohort or if it is whole."""
     cohort = about.cohort
     if cohort is None or cohort.is_complete:
@@ -308,7 +308,7 @@ def _report_cohort(about: SnapshotDetails) -> str:
     )
 
 
-def _report_unmined(about: SnapshotDetails) -> str:
+def _describe_unmined_pairs(about: SnapshotDetails) -> str:
     """Return a sentence with the pairs that are not mined yet; '' if there is none."""
     counts = (
         f'{count} pairs of {partition.repo} ({partition.walk})'
@@ -318,7 +318,7 @@ def _report_unmined(about: SnapshotDetails) -> str:
     return unmined and f'{unmined} entered the walk but are not mined yet.'
 
 
-def _report_walks_behind(about: SnapshotDetails) -> str:
+def _describe_walks_behind(about: SnapshotDetails) -> str:
     """Return a sentence with the walks that do not reach the month's end; '' if all do."""
     last = compute_first_clean_moment(about.month)
     behind = ', '.join(
@@ -332,7 +332,7 @@ def _report_walks_behind(about: SnapshotDetails) -> str:
     )
 
 
-def _report_reverified(rows: Rows) -> Iterator[str]:
+def _render_reverified_section(rows: Rows) -> Iterator[str]:
     """Yield a section with the number of repeated labels that were not reproduced."""
     again = [method for record in rows.reverified for method in record.methods]
     rerun_ids = {method.method_id for method in again}
@@ -347,7 +347,7 @@ def _report_reverified(rows: Rows) -> Iterator[str]:
         )
 
 
-def _report_news(news: Sequence[RepositoryNews]) -> str:
+def _describe_news(news: Sequence[RepositoryNews]) -> str:
     """Return a sentence with the changes since the snapshot before."""
     new, changed, withdrawn = (
         sum(getattr(entry, name) for entry in news) for name in ('new', 'changed', 'withdrawn')
@@ -385,7 +385,7 @@ def _describe_sample(rows: Rows) -> str:
     )
 
 
-def _list_not_offered(rows: Rows) -> str:
+def _describe_not_offered(rows: Rows) -> str:
     """Return further list items for languages that lack some capability."""
     named = sorted({row.language for row in rows.repositories} & LANGUAGES.keys())
     lacking = {language: list_not_offered(language) for language in named}
@@ -408,14 +408,14 @@ def compute_upper_bound(found: int, drawn: int, confidence: float = 0.95) -> flo
     low, high = found / drawn, 1.0
     while high - low > 1e-9:
         middle = (low + high) / 2
-        if _probability_of_at_most(found, drawn, middle) > 1 - confidence:
+        if _compute_probability_of_at_most(found, drawn, middle) > 1 - confidence:
             low = middle
         else:
             high = middle
     return high
 
 
-def _probability_of_at_most(found: int, drawn: int, share: float) -> float:
+def _compute_probability_of_at_most(found: int, drawn: int, share: float) -> float:
     """Return the probability of at most `found` hits in `drawn` draws, each with chance `share`.
 
     It sums in logarithms, since the numbers of combinations exceed a float for thousands.

@@ -38,7 +38,7 @@ from coevo.snapshots.manifests import (
     refuse_private,
 )
 from coevo.snapshots.snapshot import load_manifest
-from coevo.snapshots.verification import check_folder
+from coevo.snapshots.verification import verify_folder
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.place import Root
@@ -99,7 +99,7 @@ def write_edition(
     Raises: Fatal if the target has another edition, or the snapshot is private or code-free;
     UnsoundSnapshot if the edition does not verify, or does not restore the snapshot.
     """
-    publishing.check_target(target)
+    publishing.check_snapshot_target(target)
     with open_local_copy(place) as given, publishing.make_scratch_folder(target) as scratch_folder:
         full = given
         content = load_manifest(given)
@@ -109,8 +109,8 @@ def write_edition(
         if has_withheld_texts(content):
             full = scratch_folder.parent / 'release'
             _restore_release(given, full, clone)
-        counts = make_edition(full, scratch_folder, clone, find_files)
-        refuse_unsound(full, scratch_folder, clone, target)
+        counts = write_edition_files(full, scratch_folder, clone, find_files)
+        refuse_unsound_edition(full, scratch_folder, clone, target)
         size = sum(path.stat().st_size for path in scratch_folder.rglob('*') if path.is_file())
         written = publishing.publish_folder(scratch_folder, target)
     return EditionReport(edition=target, written=written, size=size, text_counts=counts)
@@ -122,13 +122,13 @@ def _restore_release(edition: Path, release: Path, clone: Clone) -> None:
     Raises: UnsoundSnapshot if it gives other bytes than the release has.
     """
     texts = EditionTexts(edition)
-    texts.use_clones(lambda source: clone(source.repo))
+    texts.set_source_repositories(lambda source: clone(source.repo))
     differs = write_release(edition, release, texts, list_filled_pairs(load_manifest(edition)))
     if differs:
         raise UnsoundSnapshot(f'{differs[0]} of {edition} does not come out of its clones')
 
 
-def make_edition(
+def write_edition_files(
     full: Path,
     made: Path,
     clone: Clone,
@@ -225,7 +225,7 @@ def _copy_without_texts(full: Path, name: str, target: Path, whole: Collection[s
     rewrite_table_file(full / name, target, table, hide)  # own name: read alone
 
 
-def refuse_unsound(full: Path, made: Path, clone: Clone, target: Root) -> None:
+def refuse_unsound_edition(full: Path, made: Path, clone: Clone, target: Root) -> None:
     """Raise UnsoundSnapshot unless an edition verifies and restores the release.
 
     This happens before the edition is published.
@@ -233,7 +233,7 @@ def refuse_unsound(full: Path, made: Path, clone: Clone, target: Root) -> None:
     full  the folder of the release
     made  the folder of the edition
     """
-    findings = check_folder(made, made.parent)
+    findings = verify_folder(made, made.parent)
     if findings:
         first = findings[0]
         raise UnsoundSnapshot(
@@ -241,7 +241,7 @@ def refuse_unsound(full: Path, made: Path, clone: Clone, target: Root) -> None:
             f'and {target} was not written; tell those who maintain coevo'
         )
     texts = EditionTexts(made)
-    texts.use_clones(lambda source: clone(source.repo))
+    texts.set_source_repositories(lambda source: clone(source.repo))
     with tempfile.TemporaryDirectory(dir=made.parent) as scratch:
         filled = list_filled_pairs(load_manifest(made))
         differs = write_release(made, Path(scratch) / 'snapshot', texts, filled)

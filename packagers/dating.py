@@ -85,8 +85,8 @@ class DateJoin:
             seen = self._load_first_seen(language)
             self._known[key] = RowDates(
                 key=key,
-                test=find_earliest(seen.find_date(body) for body in bodies.test),
-                code=find_earliest(seen.find_date(body) for body in bodies.code),
+                test=find_earliest_if_all_known(seen.find_date(body) for body in bodies.test),
+                code=find_earliest_if_all_known(seen.find_date(body) for body in bodies.code),
                 basis=seen.basis[repo],
             )
         return self._known[key]
@@ -120,14 +120,14 @@ class _FirstSeenDates:
             self.basis[repo] = str(seen.basis)
             for each in seen.seen:
                 before = self._dates.get(each.body, each.date)
-                self._dates[each.body] = find_earliest((before, each.date))
+                self._dates[each.body] = find_earliest_if_all_known((before, each.date))
 
     def find_date(self, body: str) -> datetime | None:
         """Return the earliest date of a body; None if it is unknown or was never seen."""
         return self._dates.get(body)
 
 
-def limit_date(row: MethodRow, pair: PairRow) -> MethodRow:
+def limit_contamination_date(row: MethodRow, pair: PairRow) -> MethodRow:
     """Return a row whose contamination date is not after the dates of the pair's new commit.
 
     The body of a test that the commit left alone may be first seen later than the commit was
@@ -141,7 +141,7 @@ def limit_date(row: MethodRow, pair: PairRow) -> MethodRow:
     return dataclasses.replace(row, contamination_date=earliest)
 
 
-def find_earliest(moments: Iterable[datetime | None]) -> datetime | None:
+def find_earliest_if_all_known(moments: Iterable[datetime | None]) -> datetime | None:
     """Return the earliest of some moments; None if any of them is None, or there are none.
 
     An unknown date might be earlier, and never counts as clean.

@@ -63,7 +63,7 @@ class Draft:
         """The test files that differ from the new revision, including the task's own."""
         return {**self.others, self.group.rows[0].test_file: self.start}
 
-    def compute_identity(self, family: str) -> Identity:
+    def compute_sameness_key(self, family: str) -> Identity:
         """Return what two drafts share if they are the same task seen twice.
 
         The position of an edit in its file, and the text around it, do not count: a cherry-pick is
@@ -98,7 +98,7 @@ def group_by_task(methods: Iterable[MethodRow]) -> Iterator[DraftGroup]:
     rows_by_task: dict[str, dict[Walk, list[MethodRow]]] = defaultdict(lambda: defaultdict(list))
     for row in methods:
         if row.track is not None:
-            rows_by_task[compute_task_id(row)][row.walk].append(row)
+            rows_by_task[compute_method_task_id(row)][row.walk].append(row)
     for id_, walks in sorted(rows_by_task.items()):
         preferred = min(walks, key=_PREFERENCE.index)
         rows = sorted(walks.pop(preferred), key=_get_method_key)
@@ -106,7 +106,7 @@ def group_by_task(methods: Iterable[MethodRow]) -> Iterator[DraftGroup]:
         yield DraftGroup(task_id=id_, rows=tuple(rows), others=tuple(others))
 
 
-def compute_task_id(row: MethodRow) -> str:
+def compute_method_task_id(row: MethodRow) -> str:
     """Return the id of the task to which a method with a track belongs."""
     return compute_short_hash(
         row.repo, row.language, row.old_rev, row.new_rev, str(row.track), row.test_file

@@ -26,7 +26,7 @@ from coevo.model.reasons import Reason
 from coevo.model.records import compute_short_hash
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Outcome, Stage, Walk
-from packagers.dating import find_earliest
+from packagers.dating import find_earliest_if_all_known
 from packagers.plan import BuiltTasks
 from packagers.task_commands import Environments, find_environment
 from packagers.task_dependencies import TaskDependencies
@@ -84,7 +84,7 @@ def _is_target(row: MethodRow) -> bool:
     return row.t_new_c_new is Outcome.PASS and before is not None and before.is_broken
 
 
-def compute_task_id(base: TaskRow) -> str:
+def compute_implement_task_id(base: TaskRow) -> str:
     """Return the id of the task for the test file of a co-evolution task."""
     return compute_short_hash(
         *(base.repo, base.language, base.old_rev, base.new_rev),
@@ -105,10 +105,10 @@ def _build_task_or_drop(
     if refusal is not None:
         trouble = f'the patch of the code: {refusal.detail.clause}'
     if trouble is not None or shown is None:
-        return Drop.make_at_stage(
+        return Drop.make_drop_at_stage(
             Stage.TASK,
             base,
-            compute_task_id(base),
+            compute_implement_task_id(base),
             Reason.START_STATE_INVALID,
             trouble or '',
             test_file=base.test_file,
@@ -130,7 +130,7 @@ def _build_task(
     dates = [date for row in own for date in (row.contamination_date, row.code_first_seen)]
     return dataclasses.replace(
         base,
-        task_id=compute_task_id(base),
+        task_id=compute_implement_task_id(base),
         family=Family.IMPLEMENT,
         scenario=Scenario.IMPLEMENT,
         start_builder=StartBuilder.OLD_CODE,
@@ -141,8 +141,8 @@ def _build_task(
         ),
         test_methods=(),
         method_ids=(),
-        contamination_date=find_earliest(dates),
-        code_first_seen=find_earliest(row.code_first_seen for row in own),
+        contamination_date=find_earliest_if_all_known(dates),
+        code_first_seen=find_earliest_if_all_known(row.code_first_seen for row in own),
         start_file_sha256=hashlib.sha256(shown).hexdigest(),
         test_patch='',
         source_patch=patch,

@@ -36,10 +36,10 @@ class KeptOut:
             for count, name in ((self.methods, 'labelled test'), (self.files, 'test file'))
             if count
         )
-        return f'kept out of a release: {counts} of {self.repo}, since {self._why}'
+        return f'kept out of a release: {counts} of {self.repo}, since {self._explain_kept_out}'
 
     @property
-    def _why(self) -> str:
+    def _explain_kept_out(self) -> str:
         if self.licence is not None:
             return (
                 f'their licence {self.licence} is not approved by the OSI; `coevo release '
@@ -74,10 +74,10 @@ def count_kept_out(rows: Rows, is_silent: Callable[[str, str], bool]) -> Iterato
         licence = pair.license or pair.later_license
         silent = licence is None and is_silent(pair.repo, pair.new_rev)
         counts[pair.repo, licence, silent, 'methods' if is_method else 'files'] += 1
-    yield from collect_counts(counts)
+    yield from list_kept_out_rows(counts)
 
 
-def collect_counts(counts: Counter[tuple[str, str | None, bool, str]]) -> Iterator[KeptOut]:
+def list_kept_out_rows(counts: Counter[tuple[str, str | None, bool, str]]) -> Iterator[KeptOut]:
     """Yield the rows kept out, by repository, licence and silence.
 
     counts  by repository, licence, silence, and `methods` or `files`

@@ -56,9 +56,9 @@ class LeakMeter:
         self._reading = get_reading(language)
         self._repository = repository
         self._of_blob = cache(self._list_methods_of_blob)
-        self._old = cache(self._list_methods_at)
+        self._old = cache(self._list_test_methods_at)
 
-    def measure_leak(self, rows: Sequence[MethodRow], start: Texts) -> float:
+    def compute_leaked_share(self, rows: Sequence[MethodRow], start: Texts) -> float:
         """Return the largest share of a new test's text that an added method at the start has.
 
         The pair added or changed that method.
@@ -68,7 +68,7 @@ class LeakMeter:
         """
         return _find_nearest(rows, list(self.list_added_methods(rows[0], start)))
 
-    def measure_nearest(self, rows: Sequence[MethodRow]) -> float:
+    def compute_share_in_old_revision(self, rows: Sequence[MethodRow]) -> float:
         """Return the largest share of a new test's text that one method of the old revision has.
 
         The old text of an update is such a method, too.
@@ -122,7 +122,7 @@ class LeakMeter:
         text = start[path]
         return () if text is None else tuple(_parse_methods(self._reading, path, text))
 
-    def _list_methods_at(self, rev: str) -> Sequence[ShownMethod]:
+    def _list_test_methods_at(self, rev: str) -> Sequence[ShownMethod]:
         at = self._reading.open_tree(self._repository, rev)
         return [
             shown

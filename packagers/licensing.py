@@ -82,7 +82,7 @@ def withhold_unpublishable_rows(
         return rows
     reasons = {pair_key: reason for pair_key, (reason, _) in withheld.items()}
     drops = (
-        Drop.make_at_stage(
+        Drop.make_drop_at_stage(
             Stage.PUBLISH,
             row,
             row.method_id,
@@ -93,7 +93,7 @@ def withhold_unpublishable_rows(
         if (pair_key := (row.pair_id, row.walk)) in reasons
     )
     files = (
-        Drop.make_at_stage(
+        Drop.make_drop_at_stage(
             Stage.SINGLE_REVISION,
             row,
             row.suite_id,

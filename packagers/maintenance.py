@@ -26,7 +26,7 @@ from coevo.model.reasons import Reason
 from coevo.model.records import compute_short_hash
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import MethodChange, Stage, Track, Walk
-from packagers.dating import find_earliest
+from packagers.dating import find_earliest_if_all_known
 from packagers.leaks import LeakMeter
 from packagers.task_commands import Environments, find_file_environment
 from packagers.task_dependencies import TaskDependencies
@@ -80,7 +80,7 @@ def _get_file_key(task: TaskRow) -> Place:
     return task.pair_id, task.walk, task.test_file
 
 
-def compute_task_id(update: TaskRow) -> str:
+def compute_maintenance_task_id(update: TaskRow) -> str:
     """Return the id of the maintenance task for an update task."""
     return compute_short_hash(
         *(update.repo, update.language, update.old_rev, update.new_rev),
@@ -120,7 +120,7 @@ def _build_task(
     environment = find_file_environment(update, environments, clone)
     return dataclasses.replace(
         update,
-        task_id=compute_task_id(update),
+        task_id=compute_maintenance_task_id(update),
         family=Family.MAINTENANCE,
         scenario=Scenario.UPDATE,
         start_builder=StartBuilder.OLD,
@@ -128,8 +128,8 @@ def _build_task(
         focus=tuple(_list_focus(clone, update, listing.listed_dependencies)),
         test_methods=(),
         method_ids=(),
-        contamination_date=find_earliest(row.contamination_date for row in answers),
-        code_first_seen=find_earliest(row.code_first_seen for row in answers),
+        contamination_date=find_earliest_if_all_known(row.contamination_date for row in answers),
+        code_first_seen=find_earliest_if_all_known(row.code_first_seen for row in answers),
         start_file_sha256=hashlib.sha256(old).hexdigest(),
         test_patch=make_file_patch(path, old, new, clone.tree(update.new_rev)[path].mode),
         dependencies=listing.dependencies,
@@ -139,8 +139,8 @@ def _build_task(
             clone, rows, update.module, listing.listed_dependencies, environment
         ),
         prompt_version=prompts.VERSION,
-        leak=leaks.measure_leak(answers, {path: old}),
-        nearest=leaks.measure_nearest(answers),
+        leak=leaks.compute_leaked_share(answers, {path: old}),
+        nearest=leaks.compute_share_in_old_revision(answers),
         siblings=(),
         sibling_patch='',
         focal_method=None,
@@ -175,8 +175,13 @@ def _list_focus(
 
 
 def _make_drop(update: TaskRow, reason: Reason, detail: str = '') -> Drop:
-    return Drop.make_at_stage(
-        Stage.TASK, update, compute_task_id(update), reason, detail, test_file=update.test_file
+    return Drop.make_drop_at_stage(
+        Stage.TASK,
+        update,
+        compute_maintenance_task_id(update),
+        reason,
+        detail,
+        test_file=update.test_file,
     )
 
 

@@ -32,7 +32,7 @@ _TOPS = {
 _TAKEN = (errno.ENOTEMPTY, errno.EEXIST)
 
 
-def check_target(target: Root) -> None:
+def check_snapshot_target(target: Root) -> None:
     """Raise Fatal if the target exists and is neither empty nor a snapshot."""
     if not isinstance(target, Path):
         storage = open_place(target)

@@ -21,7 +21,7 @@ from coevo.model.schema import TABLES
 from coevo.snapshots.code_free.attribution import ATTRIBUTION
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.snapshot import MANIFEST
-from coevo.snapshots.verification import check_folder
+from coevo.snapshots.verification import verify_folder
 from coevo.storage import durable, months
 from coevo.storage.cohorts import MonthCohort
 from coevo.storage.place import Root
@@ -34,7 +34,7 @@ from packagers.attribution import (
     list_attributed_pairs,
     render_attribution,
 )
-from packagers.code_free import make_edition, refuse_unsound
+from packagers.code_free import refuse_unsound_edition, write_edition_files
 from packagers.kept_out import KeptOut, count_kept_out, describe_kept_out
 from packagers.months import check_month
 from packagers.news import RepositoryNews, count_news
@@ -161,7 +161,7 @@ def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
     Raises: Fatal if another snapshot is at the target; UnsoundSnapshot if the new one does not
     verify, in which case none is published.
     """
-    publishing.check_target(plan.snapshot)
+    publishing.check_snapshot_target(plan.snapshot)
     with publishing.make_scratch_folder(plan.snapshot) as scratch_folder:
         if plan.month:
             check_month(plan.month)
@@ -184,7 +184,7 @@ def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
             cohort=plan.cut.cohort if plan.cut else None,
         )
         write_snapshot(scratch_folder, rows, about, plan.find_licence_files)
-        _refuse_unsound(scratch_folder, plan.snapshot)
+        _refuse_unsound_snapshot(scratch_folder, plan.snapshot)
         made = withhold_texts(scratch_folder, rows, plan)
         written = _publish(store, made, plan)
     counts = {name: len(getattr(rows, name)) for name in TABLES}
@@ -273,8 +273,8 @@ def withhold_texts(full: Path, rows: Rows, plan: ReleasePlan) -> Path:
     if plan.clone is None:
         raise Fatal('rows are under licences that are not permissive, and no clone has their texts')
     edition = full.parent / 'edition'
-    make_edition(full, edition, plan.clone, plan.find_licence_files, filled)
-    refuse_unsound(full, edition, plan.clone, plan.snapshot)
+    write_edition_files(full, edition, plan.clone, plan.find_licence_files, filled)
+    refuse_unsound_edition(full, edition, plan.clone, plan.snapshot)
     return edition
 
 
@@ -282,9 +282,9 @@ def _collect_licences(rows: Rows) -> set[str]:
     return {task.license for task in rows.tasks if task.license is not None}
 
 
-def _refuse_unsound(made: Path, target: Root) -> None:
+def _refuse_unsound_snapshot(made: Path, target: Root) -> None:
     """Raise UnsoundSnapshot unless the snapshot verifies; this happens before it gets its name."""
-    findings = check_folder(made, made.parent)
+    findings = verify_folder(made, made.parent)
     if findings:
         first = findings[0]
         raise UnsoundSnapshot(
@@ -307,7 +307,7 @@ def _publish(store: Store, made: Path, plan: ReleasePlan) -> bool:
     if plan.cut is None or plan.cut.fixed is not None:
         return publishing.publish_folder(made, plan.snapshot)
     plan.cut.add_dates(plan.known_dates())
-    if not months.fix_month(store.storage, plan.cut.build_record()):
+    if not months.write_month_once(store.storage, plan.cut.build_record()):
         raise Fatal(
             f'{plan.cut.month} was released by another process meanwhile: run again to get the same'
         )

@@ -16,7 +16,7 @@ from coevo.snapshots import snapshot
 from coevo.snapshots.local_copy import TIMINGS, open_local_copy
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifests import refuse_private
-from coevo.snapshots.verification import check_folder
+from coevo.snapshots.verification import verify_folder
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.place import Root
@@ -29,10 +29,10 @@ def publish_copy(place: Path | str, target: Root) -> bool:
     Raises: DamagedSnapshot if the snapshot does not verify; Fatal if it is private, or another one
     is at the target.
     """
-    publishing.check_target(target)
+    publishing.check_snapshot_target(target)
     with open_local_copy(place) as folder, publishing.make_scratch_folder(target) as scratch_folder:
         refuse_private(snapshot.load_manifest(folder), place, 'published')
-        findings = check_folder(folder)
+        findings = verify_folder(folder)
         if findings:
             first = findings[0]
             raise DamagedSnapshot(

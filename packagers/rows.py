@@ -112,7 +112,7 @@ class _RowGatherer:
 
     def add_segment(self, repo: str, segment: Segment) -> None:
         """Add all rows of a segment; Fatal if it was mined without a sandbox."""
-        _refuse_unsafe(segment)
+        _refuse_unsandboxed_rows(segment)
         self.keys[segment.pair.pair_id, segment.pair.walk] = segment.key
         self.add_rows('pairs', [segment.pair])
         self.add_drops(segment.pair.language, segment.drops)
@@ -152,7 +152,7 @@ def gather_rows(store: Store, space: Path | None = None, month: MonthCut | None 
         if mined is None:
             continue
         gathering.add_drops(partition.language, mined.walk.drops)
-        names = measures.list_measures(store.storage, partition)
+        names = measures.find_latest_measures(store.storage, partition)
         if month is not None:
             names = month.select_measures(store, partition, names)
         row, keys = _gather_partition(gathering, store, partition, mined, names)
@@ -197,7 +197,7 @@ def _gather_partition(
     keys: dict[str, str] = {}
     for segment in mined.segments:
         name = names.get(segment.key)
-        record = measures.find_measures(store.storage, partition, name) if name else None
+        record = measures.load_measures(store.storage, partition, name) if name else None
         gathering.add_segment(partition.repo, join_measures(segment, record))
         keys[segment.pair.pair_id] = segment.key
         date = segment.pair.new_committer_date
@@ -230,7 +230,7 @@ def list_rows_of_repo(rows: Sequence[Row], repo: str) -> Iterable[Row]:
     return (row for row in rows if getattr(row, 'repo', repo) == repo)
 
 
-def _refuse_unsafe(segment: Segment) -> None:
+def _refuse_unsandboxed_rows(segment: Segment) -> None:
     sandboxes = {segment.pair.sandbox, *(row.sandbox for row in segment.methods)}
     if 'none' in sandboxes:
         raise Fatal(

@@ -80,7 +80,9 @@ _ROOTS = ('rev-list', '--max-parents=0')
 Refs = Mapping[str, Sequence[tuple[str, str]]]
 
 
-def find_families(clones: Mapping[str, Repository], refs: Refs | None = None) -> dict[str, str]:
+def find_repository_families(
+    clones: Mapping[str, Repository], refs: Refs | None = None
+) -> dict[str, str]:
     """Return the family of each repository: the name of the first repository in it.
 
     Repositories are of one family if they share a root commit, and joined families are one. A

@@ -34,7 +34,7 @@ _QUOTES = ('"', "'", '`')
 Form = Counter[tuple[str, ...]]
 
 
-def find_shown_by(
+def find_how_answers_are_shown(
     meter: LeakMeter, rows: Sequence[MethodRow], start: Texts, nearest: float
 ) -> tuple[ShownBy, ...]:
     """Return how the start state shows the new tests of a task; () for other tracks.
@@ -45,13 +45,13 @@ def find_shown_by(
     if rows[0].track is not Track.GENERATION:
         return ()
     added = tuple(meter.list_added_methods(rows[0], start))
-    found = {kind for row in rows for kind in _find_kinds(meter, row, start, added)}
+    found = {kind for row in rows for kind in _find_how_method_is_shown(meter, row, start, added)}
     if nearest >= LEAST_TEMPLATE and any(_shows_calls(row, added) for row in rows):
         found.add(ShownBy.CALL)
     return tuple(sorted(found))
 
 
-def _find_kinds(
+def _find_how_method_is_shown(
     meter: LeakMeter, row: MethodRow, start: Texts, added: Iterable[ShownMethod]
 ) -> Iterator[ShownBy]:
     reading = get_reading(row.language)
@@ -102,11 +102,11 @@ def _find_largest_share(reading: LanguageReading, form: Form, sources: Iterable[
 
 
 def _make_form(reading: LanguageReading, source: str) -> Form:
-    tokens = [_mask(word) for word in reading.list_words(source) if word.text not in _LAYOUT]
+    tokens = [_mask_word(word) for word in reading.list_words(source) if word.text not in _LAYOUT]
     return Counter(tuple(tokens[at : at + GRAM]) for at in range(len(tokens) - GRAM + 1))
 
 
-def _mask(word: Word) -> str:
+def _mask_word(word: Word) -> str:
     """Return a token as far as it belongs to the form: the kind of a name or literal."""
     if word.part is DeclarationPart.CALL:
         return 'call'

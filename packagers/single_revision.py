@@ -113,7 +113,7 @@ def _get_age_key(pair: PairRow) -> tuple[datetime, str, str]:
     return pair.new_committer_date or _LATEST, pair.repo, pair.pair_id
 
 
-def compute_task_id(row: SingleRevisionRow) -> str:
+def compute_suite_task_id(row: SingleRevisionRow) -> str:
     """Return the id of the task that a row of `single_revision` gives."""
     family = _get_family(row)
     parts = (row.repo, row.language, row.new_rev, row.new_rev, family, row.test_file)
@@ -132,7 +132,7 @@ def _build_task(
     start = _restore_start_file(row, clone)
     builder = row.start_builder or StartBuilder.ABSENT
     return TaskRow(
-        task_id=compute_task_id(row),
+        task_id=compute_suite_task_id(row),
         also_at=tuple(sorted(copy.pair_id for copy in copies)),
         pair_id=row.pair_id,
         repo=row.repo,

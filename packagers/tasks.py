@@ -20,7 +20,7 @@ from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import get_reading
-from coevo.measures.coverage import make_key, measure_with_others
+from coevo.measures.coverage import make_key, measure_dependency_list
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
@@ -34,12 +34,12 @@ from coevo.model.task_rows import StartRow, TaskRow
 from coevo.model.words import Stage, Track, Walk
 from coevo.storage.dates import SearchBasis
 from packagers import sameness
-from packagers.dating import find_earliest
+from packagers.dating import find_earliest_if_all_known
 from packagers.drafts import Draft, DraftGroup, group_by_task, make_draft
 from packagers.leaks import LeakMeter
 from packagers.plan import BuiltTasks
 from packagers.sameness import Identity
-from packagers.shown_answers import find_shown_by, is_moved
+from packagers.shown_answers import find_how_answers_are_shown, is_moved
 from packagers.task_commands import Environments, find_environment
 from packagers.task_dependencies import TaskDependencies
 from packagers.task_prompts import get_track, render_prompt
@@ -82,7 +82,7 @@ def build_tasks(
     coverage: dict[tuple[str, Walk], Coverage] = {}
     of_tasks = [
         sorted(same, key=maker.compute_age_key)
-        for same in sameness.group_same_items(drafts, maker.compute_identity)
+        for same in sameness.group_same_items(drafts, maker.compute_sameness_key)
     ]
     for first, *copies in sorted(of_tasks, key=lambda same: _get_order_key(same[0].group)):
         rows, listing = first.group.rows, TaskDependencies.from_rows(first.group.rows)
@@ -140,12 +140,12 @@ def _drop_repeated_merges(
     for draft in drafts:
         by_walk[draft.group.rows[0].walk is Walk.FIRST_PARENT].append(draft)
     single = [draft for draft in by_walk[False] if draft.group.rows[0].walk is Walk.PARENTS]
-    whole = {maker.compute_identity(draft) for draft in single}
+    whole = {maker.compute_sameness_key(draft) for draft in single}
     edits = {edit for draft in single for edit in maker.list_edits(draft)}
     dropped = {
         draft.group.task_id
         for draft in by_walk[True]
-        if maker.compute_identity(draft) not in whole
+        if maker.compute_sameness_key(draft) not in whole
         and not edits.isdisjoint(maker.list_edits(draft))
     }
     return (
@@ -189,10 +189,10 @@ class _TaskMaker:
         row = draft_.group.rows[0]
         return self.pairs[row.pair_id, row.walk]
 
-    def compute_identity(self, draft_: Draft) -> Identity:
+    def compute_sameness_key(self, draft_: Draft) -> Identity:
         """Return the identity of a draft within its family of repositories."""
         repo = draft_.group.rows[0].repo
-        return draft_.compute_identity(self.repositories[repo].family or repo)
+        return draft_.compute_sameness_key(self.repositories[repo].family or repo)
 
     def list_edits(self, draft_: Draft) -> Iterator[Hashable]:
         """Yield the edit of each target of a draft, within its family of repositories."""
@@ -227,7 +227,7 @@ class _TaskMaker:
         adequacy = compute_gold_measures(rows, covered)
         focal = listing.find_focal_method(rows)
         leaks = self.leaks(row.repo, row.language)
-        nearest = leaks.measure_nearest(rows)
+        nearest = leaks.compute_share_in_old_revision(rows)
         environment = find_environment(rows, self.environments, self.get_clone(first.group))
         return TaskRow(
             task_id=first.group.task_id,
@@ -246,9 +246,9 @@ class _TaskMaker:
             old_committer_date=pair.old_committer_date,
             new_author_date=pair.new_author_date,
             new_committer_date=pair.new_committer_date,
-            contamination_date=find_earliest(row.contamination_date for row in rows),
+            contamination_date=find_earliest_if_all_known(row.contamination_date for row in rows),
             contamination_basis=_find_weakest_basis(row.contamination_basis for row in rows),
-            code_first_seen=find_earliest(row.code_first_seen for row in rows),
+            code_first_seen=find_earliest_if_all_known(row.code_first_seen for row in rows),
             module=row.module,
             test_file=row.test_file,
             test_methods=_list_test_methods(rows),
@@ -273,11 +273,11 @@ class _TaskMaker:
             code_coverage_gold_success=adequacy.code_coverage_success,
             mutation_score_gold=adequacy.mutation_score,
             mutation_score_gold_success=adequacy.mutation_score_success,
-            leak=leaks.measure_leak(rows, first.start_files),
+            leak=leaks.compute_leaked_share(rows, first.start_files),
             nearest=nearest,
             trivial=is_trivial(rows),
             moved=is_moved(leaks, rows),
-            shown_by=find_shown_by(leaks, rows, first.start_files, nearest),
+            shown_by=find_how_answers_are_shown(leaks, rows, first.start_files, nearest),
             siblings=first.around.siblings if first.around else (),
             reads_sources=first.around.reads_sources if first.around else None,
             sibling_patch=first.around.sibling_patch if first.around else '',
@@ -298,11 +298,13 @@ def make_source_patch(repository: Repository, rows: Sequence[MethodRow]) -> str:
     layout = get_reading(rows[0].language)
     named = {dependency.file for row in rows for dependency in row.dependencies}
     changed = repository.list_changes(rows[0].old_rev, rows[0].new_rev)
-    paths = [each.path for each in changed if each.path in named or _is_main(layout, each.path)]
+    paths = [
+        each.path for each in changed if each.path in named or _is_main_source(layout, each.path)
+    ]
     return make_tree_patch(repository, rows[0].old_rev, rows[0].new_rev, paths)
 
 
-def _is_main(layout: LanguageReading, path: str) -> bool:
+def _is_main_source(layout: LanguageReading, path: str) -> bool:
     placement = layout.classify_path(path)
     return (
         placement is not None and placement.side is Side.SOURCE and not layout.is_build_file(path)
@@ -311,7 +313,7 @@ def _is_main(layout: LanguageReading, path: str) -> bool:
 
 def _make_drop(group: DraftGroup, reason: Reason, detail: str = '') -> Drop:
     row = group.rows[0]
-    return Drop.make_at_stage(
+    return Drop.make_drop_at_stage(
         Stage.TASK, row, group.task_id, reason, detail, test_file=row.test_file
     )
 
@@ -374,7 +376,7 @@ def compute_task_coverages(
         make_key(coverage): coverage for row in rows for coverage in row.covered_dependencies or ()
     }
     coverages = {
-        row.method_id: measure_with_others(dependencies, row.covered_dependencies, seen)
+        row.method_id: measure_dependency_list(dependencies, row.covered_dependencies, seen)
         for row in rows
         if row.covered_dependencies is not None
     }

@@ -38,7 +38,7 @@ from coevo.snapshots.manifests import (
     refuse_without_gold,
 )
 from coevo.snapshots.snapshot import load_manifest
-from coevo.snapshots.verification import check_folder
+from coevo.snapshots.verification import verify_folder
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.place import Root
@@ -88,7 +88,7 @@ def write_withheld(
     Raises: Fatal if the target has another edition, or the snapshot is private or lacks its texts;
     UnsoundSnapshot if the edition does not verify.
     """
-    publishing.check_target(target)
+    publishing.check_snapshot_target(target)
     with open_local_copy(place) as full, publishing.make_scratch_folder(target) as made:
         refuse_without_gold(resolve_location(full), 'an edition without them is there already')
         content = load_manifest(full)
@@ -97,7 +97,7 @@ def write_withheld(
             raise Fatal(f'{place} is a code-free edition, which has no prompts: name the snapshot')
         starts, code_pairs = _load_starts(full, clone)
         _write_files(full, made, content, partial(_hide_gold, starts=starts, code_pairs=code_pairs))
-        findings = check_folder(made, made.parent)
+        findings = verify_folder(made, made.parent)
         if findings:
             raise UnsoundSnapshot(
                 f'the edition without answers would not be good ({findings[0].table}: {findings[0].rule}: '

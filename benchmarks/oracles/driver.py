@@ -163,6 +163,6 @@ def ask_driver(sandbox: Sandbox, job: Job, request: Mapping[str, Any]) -> dict[s
         text = process.stdout.read(_ANSWER_BYTES)
         process.wait()
         if not text:
-            raise Transient(f'the oracle said nothing: {process.get_noise()[-2000:]}')
+            raise Transient(f'the oracle said nothing: {process.get_last_error_output()[-2000:]}')
     answer: dict[str, Any] = json.loads(text)
     return answer

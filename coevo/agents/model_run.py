@@ -17,7 +17,7 @@ from coevo.agents.keeping import RunFolder
 from coevo.agents.outcome_line import format_outcome_line
 from coevo.agents.planning import (
     build_evaluation_options,
-    check_options,
+    check_options_and_choose_endpoint,
     estimate_cost,
     is_estimable,
     make_plan,
@@ -32,7 +32,7 @@ from coevo.evaluation.folders import check_writable
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.output import describe_trouble, write_evaluation
 from coevo.evaluation.reporting.cells import pluralise
-from coevo.evaluation.submission.drafting import check_given, write_submission
+from coevo.evaluation.submission.drafting import check_metadata_values, write_submission_metadata
 from coevo.evaluation.submission.folder import NAME, RESULTS
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Listener
@@ -52,7 +52,7 @@ def run_model(arguments: argparse.Namespace) -> int:
     """
     asked = apply_protocol(arguments)
     if withholds_gold(load_manifest(asked.snapshot)):
-        _leave_ungraded(asked)
+        _switch_grading_off(asked)
     if asked.grid is not None:
         from coevo.agents.grid.verb import attempt_grid
 
@@ -75,7 +75,7 @@ def run_model(arguments: argparse.Namespace) -> int:
     return _attempt_and_grade(asked, texts.lacking)
 
 
-def _leave_ungraded(asked: argparse.Namespace) -> None:
+def _switch_grading_off(asked: argparse.Namespace) -> None:
     """Take grading out of a run on an edition that withholds gold.
 
     Raises: Fatal for attempts that need it.
@@ -96,8 +96,8 @@ def _leave_ungraded(asked: argparse.Namespace) -> None:
 def _check_endpoint(asked: argparse.Namespace) -> None:
     """Raise Fatal for bad options, or if nothing listens where something is still to be asked."""
     if asked.grade:
-        check_given(asked.out, {'contact': asked.contact, 'url': asked.url})
-    endpoint = check_options(asked)
+        check_metadata_values(asked.out, {'contact': asked.contact, 'url': asked.url})
+    endpoint = check_options_and_choose_endpoint(asked)
     if endpoint is None:
         return
     done = RunFolder(asked.out).load_attempts()
@@ -179,7 +179,7 @@ def _write_metadata(asked: argparse.Namespace) -> None:
     given = {'contact': asked.contact, 'url': asked.url, 'attempts': asked.attempts}
     is_known = asked.contact is not None and asked.url is not None and asked.model is not None
     if is_known or (asked.out / NAME).is_file():
-        write_submission(asked.out, given)
+        write_submission_metadata(asked.out, given)
 
 
 def _list_bugs(evaluation: Evaluation, summary: RunSummary) -> list[str]:

@@ -66,7 +66,7 @@ def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
     )
 
 
-def check_options(arguments: argparse.Namespace) -> Endpoint | None:
+def check_options_and_choose_endpoint(arguments: argparse.Namespace) -> Endpoint | None:
     """Check the options and return the endpoint that the agent reaches; None without network.
 
     Raises: Fatal, before anything is read or fetched, for options that are not valid.

@@ -232,7 +232,9 @@ class _AgentSupervisor:
         self._send_line(str(port))
         if self._await_event(_START_SECONDS) is not _Event.STARTED:
             self._process.kill()
-            raise Transient(f'the agent could not be started: {self._process.get_noise().strip()}')
+            raise Transient(
+                f'the agent could not be started: {self._process.get_last_error_output().strip()}'
+            )
         event = self._await_event(caps.seconds)
         if event is not _Event.ENDED:
             self._send_line(_STOP)
@@ -247,7 +249,7 @@ class _AgentSupervisor:
             files=self._files,
             seconds=self._ended - self._began,
             status=int(self._word) if _STATUS.fullmatch(self._word) else None,
-            output_tail=self._process.get_noise(),
+            output_tail=self._process.get_last_error_output(),
         )
 
     def _decide_ending(self, stopped: Ending) -> Ending:

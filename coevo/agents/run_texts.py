@@ -12,7 +12,7 @@ from coevo.model.errors import DamagedSnapshot, Transient
 from coevo.model.listener import Listener, Say
 from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.code_free.filling import FillReport, FillSelection, fill_edition
-from coevo.snapshots.copying import WHOLE, choose_target
+from coevo.snapshots.copying import WHOLE, choose_download_folder
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifests import (
     compute_release_sha256,
@@ -57,7 +57,7 @@ def provide_texts(place: str, tasks: Collection[str], clones: Path | None, say: 
         return RunTexts(snapshot=str(out))
     if report.folder is not None and report.folder.is_refused:
         raise DamagedSnapshot(' '.join(report.sentences))
-    return _name_lacking(report, set(tasks), start, say)
+    return _report_lacking_texts(report, set(tasks), start, say)
 
 
 def _choose_folder(place: str) -> Path:
@@ -65,7 +65,7 @@ def _choose_folder(place: str) -> Path:
 
     The month's folder may hold a release of one's own, or editions one level down.
     """
-    out = choose_target(place)
+    out = choose_download_folder(place)
     if out.name.endswith(WHOLE) or not out.exists():
         return out
     release = compute_release_sha256(resolve_location(place))
@@ -74,7 +74,9 @@ def _choose_folder(place: str) -> Path:
     return out.with_name(f'{out.name}-{WHOLE}')
 
 
-def _name_lacking(report: FillReport, tasks: Collection[str], start: str, say: Say) -> RunTexts:
+def _report_lacking_texts(
+    report: FillReport, tasks: Collection[str], start: str, say: Say
+) -> RunTexts:
     """Say which tasks are left out and why, and return the snapshot with the ids of these tasks.
 
     Raises: Transient if no task is left.

@@ -10,10 +10,10 @@ from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.verbs import add_task_options, require_extra
 from coevo.options.parser import (
     Parser,
-    add_clones,
-    add_cutoff,
-    add_sandbox,
-    add_snapshot,
+    add_clones_option,
+    add_cutoff_options,
+    add_sandbox_option,
+    add_snapshot_argument,
     parse_positive,
 )
 from coevo.options.settings import Setting
@@ -40,7 +40,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         description=_DESCRIPTION,
         example='coevo run 2026-06 --model my-model --endpoint http://127.0.0.1:8000/v1 --only-after 2025-06 --limit 1',
     )
-    add_snapshot(run)
+    add_snapshot_argument(run)
     _add_model_options(run)
     run.add_argument(
         '--out',
@@ -52,13 +52,13 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--limit', type=parse_positive, metavar='N', help='attempt only the first N tasks'
     )
     add_task_options(run)
-    add_cutoff(run)
+    add_cutoff_options(run)
     run.add_argument(
         '--any-date',
         action='store_true',
         help="include tasks that were public before the model's training cutoff",
     )
-    add_clones(run)
+    add_clones_option(run)
     run.add_argument(
         '--jobs',
         type=parse_positive,
@@ -98,7 +98,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         action='store_true',
         help='print what the attempts of one-shot would cost, and make none',
     )
-    add_sandbox(run, CONFINING)
+    add_sandbox_option(run, CONFINING)
     run.add_settings(*_SETTINGS)
     run.set_defaults(run=require_extra(_run_model))
 

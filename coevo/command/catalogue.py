@@ -7,7 +7,7 @@ import sys
 from coevo.model.errors import DamagedSnapshot, Fatal
 
 
-def list_snapshots(place: str | None, format: str) -> int:
+def print_snapshots(place: str | None, format: str) -> int:
     """Print the snapshots of a folder or URL. Return status 1 if the catalogue is damaged.
 
     place   with a catalogue.json, or a folder of snapshots; None is the usual place

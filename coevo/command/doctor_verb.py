@@ -40,7 +40,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _run_doctor(arguments: argparse.Namespace) -> int:
     if arguments.install is None:
         return _examine()
-    return require_extra(_list_runtimes if not arguments.install else _install_runtimes)(arguments)
+    return require_extra(_print_runtimes if not arguments.install else _install_runtimes)(arguments)
 
 
 def _examine() -> int:
@@ -52,7 +52,7 @@ def _examine() -> int:
     return 1 if any(check.needed and not check.good for check in findings) else 0
 
 
-def _list_runtimes(arguments: argparse.Namespace) -> int:
+def _print_runtimes(arguments: argparse.Namespace) -> int:
     for word, language in _LANGUAGES.items():
         runtimes = _make_runtimes(language)
         for runtime in sorted(runtimes.known, key=_make_sort_key):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.listener import Listener
-from coevo.options.parser import Parser, add_clones, add_snapshot, check_clones
+from coevo.options.parser import Parser, add_clones_option, add_snapshot_argument, check_clones
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -23,7 +23,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'status 1 if a text is still missing.',
         example='coevo get 2026-06',
     )
-    add_snapshot(verb)
+    add_snapshot_argument(verb)
     verb.add_argument(
         '--out',
         type=Path,
@@ -51,13 +51,13 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='ID',
         help='fill in only the texts of these tasks; @FILE names a file with one id on each line',
     )
-    add_clones(verb)
+    add_clones_option(verb)
     verb.set_defaults(run=_get_snapshot)
 
 
 def _get_snapshot(arguments: argparse.Namespace) -> int:
     from coevo.snapshots.catalogue import resolve_location
-    from coevo.snapshots.copying import choose_target, copy_snapshot
+    from coevo.snapshots.copying import choose_download_folder, copy_snapshot
     from coevo.snapshots.locations import SnapshotFolder
     from coevo.snapshots.manifests import (
         has_withheld_texts,
@@ -69,7 +69,7 @@ def _get_snapshot(arguments: argparse.Namespace) -> int:
     location = resolve_location(arguments.snapshot)
     refuse_without_gold(location, 'nothing fills them in')
     if has_withheld_texts(load_manifest_at(location)):
-        return _fill_edition(arguments, arguments.out or choose_target(arguments.snapshot))
+        return _fill_edition(arguments, arguments.out or choose_download_folder(arguments.snapshot))
     if arguments.clones or arguments.repositories or arguments.tasks:
         raise Fatal(
             f'{location.shown} already has all of its texts; leave out all options but --out'
@@ -77,7 +77,7 @@ def _get_snapshot(arguments: argparse.Namespace) -> int:
     if arguments.out is None and isinstance(location, SnapshotFolder):
         print(f'{location.shown} is complete: it has all of its texts')
         return 0
-    out = arguments.out or choose_target(arguments.snapshot)
+    out = arguments.out or choose_download_folder(arguments.snapshot)
     copy_snapshot(arguments.snapshot, out)
     print(f'{out}: written')
     return 0

@@ -12,10 +12,10 @@ from coevo.display.redaction import hide_credentials
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.options.parser import (
     Parser,
-    add_cutoff,
-    add_snapshot,
+    add_cutoff_options,
+    add_snapshot_argument,
     parse_cutoff,
-    refuse_beside,
+    refuse_options_beside,
     to_unicode,
 )
 
@@ -48,7 +48,7 @@ def add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='SNAPSHOT',
         help='another month to query together; tables then have a column `snapshot`',
     )
-    add_cutoff(query)
+    add_cutoff_options(query)
     query.add_argument(
         '--only-track',
         dest='track',
@@ -69,8 +69,8 @@ def add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _run_query(arguments: argparse.Namespace) -> int:
     if arguments.list:
         beside = ('--and', '--only-after', '--only-before', '--only-unseen-by', '--only-track')
-        refuse_beside(arguments, '--list', 'sql', '--out', *beside)
-        return catalogue.list_snapshots(arguments.snapshot, arguments.format)
+        refuse_options_beside(arguments, '--list', 'sql', '--out', *beside)
+        return catalogue.print_snapshots(arguments.snapshot, arguments.format)
     if arguments.snapshot is None:
         raise Fatal('name a snapshot, such as a month; `coevo query --list` lists them')
 
@@ -94,7 +94,7 @@ def add_show(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='print a task, method, pair, repository or drop in readable form',
         example='coevo show snapshots/2026-05 0f3c9a1b2d4e5f60',
     )
-    add_snapshot(show)
+    add_snapshot_argument(show)
     show.add_argument(
         'id', type=to_unicode, help='a task_id, method_id, pair_id, repository, or key of a drop'
     )
@@ -115,7 +115,7 @@ def add_verify(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='check a snapshot; status 1 if it finds a fault',
         example='coevo verify snapshots/2026-05',
     )
-    add_snapshot(verify)
+    add_snapshot_argument(verify)
     verify.set_defaults(run=_verify_snapshot)
 
 
@@ -161,7 +161,7 @@ def add_prompt(verbs: argparse._SubParsersAction[Parser]) -> None:
         'and repair; coevo has its own. The column tasks.prompt_version names the version of '
         'the text.',
     )
-    add_snapshot(prompt)
+    add_snapshot_argument(prompt)
     prompt.add_argument('task', type=to_unicode, help='a task_id')
     prompt.set_defaults(run=_print_prompt)
 

@@ -14,10 +14,10 @@ from coevo.evaluation.contamination import verb as contamination_verb
 from coevo.evaluation.verbs import require_extra
 from coevo.options.parser import (
     Parser,
-    add_cutoff,
-    add_snapshot,
+    add_cutoff_options,
+    add_snapshot_argument,
     parse_cutoff,
-    refuse_without,
+    refuse_options_without,
 )
 from coevo.options.settings import Setting
 
@@ -155,7 +155,7 @@ def _add_statistics(kinds: argparse._SubParsersAction[Parser]) -> None:
         help='the tables and figures of TestEvo-Bench for a snapshot',
         example='coevo report statistics snapshots/2026-05 --results results',
     )
-    add_snapshot(statistics)
+    add_snapshot_argument(statistics)
     statistics.add_argument(
         '--results', type=Path, metavar='DIR', help='an evaluation, for run and attempt times'
     )
@@ -175,7 +175,7 @@ def _add_difficulty(kinds: argparse._SubParsersAction[Parser]) -> None:
         help='success by cyclomatic complexity and by length of the code of a task',
         example='coevo report difficulty snapshots/2026-05 results',
     )
-    add_snapshot(difficulty)
+    add_snapshot_argument(difficulty)
     difficulty.add_argument(
         'folder', type=Path, metavar='RESULTS', help='the --out of a `coevo evaluate` on it'
     )
@@ -209,8 +209,8 @@ def _add_identification(kinds: argparse._SubParsersAction[Parser]) -> None:
         help='count and export the label sets of test-update identification',
         example='coevo report identification snapshots/2026-05 --only-after 2025-06 --export labels',
     )
-    add_snapshot(study)
-    add_cutoff(study)
+    add_snapshot_argument(study)
+    add_cutoff_options(study)
     study.add_argument(
         '--only-walk',
         dest='walk',
@@ -235,7 +235,7 @@ def _study_identification(arguments: argparse.Namespace) -> int:
         print_identification,
     )
 
-    refuse_without(arguments, '--export', '--format', 'split', 'seed')
+    refuse_options_without(arguments, '--export', '--format', 'split', 'seed')
     study = IdentificationStudy(
         cutoff=parse_cutoff(arguments),
         walk=Walk(arguments.walk or Walk.PARENTS),

@@ -68,7 +68,7 @@ def install_bundle(recipe: BundleRecipe, folder: Path, say: Say) -> Path:
     return folder
 
 
-def load_record(folder: Path) -> tuple[str, tuple[DebianPackage, ...]] | None:
+def load_bundle_record(folder: Path) -> tuple[str, tuple[DebianPackage, ...]] | None:
     """Return the suite and packages that a folder was made from; None if it is not a bundle."""
     try:
         content = json.loads((folder / _RECORD).read_bytes())

@@ -51,7 +51,7 @@ class Cache:
     def __init__(self, folder: Path | None) -> None:
         self.entries = FileCache(folder)
 
-    def recall(self, key: str, batch: Sequence[str]) -> Known:
+    def load_verdicts(self, key: str, batch: Sequence[str]) -> Known:
         """Return the verdicts that were stored for a batch of method ids, by id and order.
 
         Empty if there is no entry.

@@ -15,8 +15,8 @@ from coevo.engine.groups import (
     CellGroup,
     CellsOf,
     Results,
+    compile_groups,
     find_unbuildable,
-    form_groups,
     has_no_result,
 )
 from coevo.engine.results import RUN_ORDERS, Cost, RunOrder, SelectedMethod, Step
@@ -67,7 +67,7 @@ class CellRunner:
             begun = self._build_and_run_one_way(selected, cells)
         return begun
 
-    def form_compiled_groups(
+    def compile_uncached_groups(
         self, ends: BuiltRevisions, selected: Sequence[SelectedMethod], cells: CellsOf
     ) -> tuple[Results, list[CellGroup]]:
         """Compile all cells whose code builds, and look them up in the cache.
@@ -75,13 +75,13 @@ class CellRunner:
         Returns the results of cells whose code does not build, and the compiled groups.
         """
         settled = find_unbuildable(ends, selected, cells)
-        groups = list(form_groups(self.built, ends, selected, settled, cells))
+        groups = list(compile_groups(self.built, ends, selected, settled, cells))
         for group in groups:
             self.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
             group.known = self._recall_group(group)
         return settled, groups
 
-    def run_pass(
+    def run_groups_in_order(
         self, groups: Sequence[CellGroup], order: RunOrder, without: Collection[str] = ()
     ) -> None:
         """Run the methods of all groups in one order, or take their verdicts from the cache.
@@ -104,7 +104,7 @@ class CellRunner:
         """Store the runs of all groups in the cache, then repeat those that disagree."""
         for group in groups:
             self.cache_group(group)
-            self._repeat_where_split(group)
+            self._repeat_disagreeing_runs(group)
 
     def cache_group(self, group: CellGroup) -> None:
         """Store the runs of a group in the cache, unless they used an override or disagree."""
@@ -141,13 +141,13 @@ class CellRunner:
         ends = BuiltRevisions(old=self.built.old, new=self.built.new)
         for build in (ends.old, ends.new):
             self.cost.add(Step.BUILD, build.cpu_seconds)
-        settled, groups = self.form_compiled_groups(ends, selected, cells)
+        settled, groups = self.compile_uncached_groups(ends, selected, cells)
         self._run_first_pass(groups)
         return ends, settled, groups
 
     def _run_first_pass(self, groups: Sequence[CellGroup]) -> None:
         """Run everything once. If a failure suggests an override, run everything again with it."""
-        self.run_pass(groups, RunOrder.GIVEN)
+        self.run_groups_in_order(groups, RunOrder.GIVEN)
         if self.override is not None:
             return
         self.override = _find_workaround(self.built.pair.language, groups)
@@ -156,7 +156,7 @@ class CellRunner:
                 for method_id in group.list_open_methods():
                     del group.runs[method_id]
                 group.known = {}
-            self.run_pass(groups, RunOrder.GIVEN)
+            self.run_groups_in_order(groups, RunOrder.GIVEN)
 
     def _run_batch(self, group: CellGroup, batch: Sequence[str], order: RunOrder) -> None:
         """Run a batch in one process; a method without a verdict runs again alone."""
@@ -171,7 +171,7 @@ class CellRunner:
             assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
             group.record_run(method_id, verdict, recorded)
 
-    def _repeat_where_split(self, group: CellGroup) -> None:
+    def _repeat_disagreeing_runs(self, group: CellGroup) -> None:
         """Repeat each order once if the runs of a method disagree.
 
         The whole batch runs again, to keep the order, but only methods that disagree are recorded.
@@ -189,7 +189,7 @@ class CellRunner:
 
     def _recall_group(self, group: CellGroup) -> Known:
         key = self._compute_key(group)
-        return self.cache.recall(key, group.list_open_methods()) if key else {}
+        return self.cache.load_verdicts(key, group.list_open_methods()) if key else {}
 
     def _compute_key(self, group: CellGroup) -> str | None:
         """Return the group's cache key; None if there is nothing to run or no content digest."""

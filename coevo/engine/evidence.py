@@ -15,10 +15,10 @@ from coevo.engine.results import CellResult, Evidence, PairEvaluation
 from coevo.model.labels import (
     BROKEN_CELL,
     TRACKS,
+    adjust_label_by_cause,
     decide_label,
     decide_published_label,
     find_cells_of_row,
-    weigh_cause,
 )
 from coevo.model.reasons import LIBRARY_REASONS
 from coevo.model.records import Candidate
@@ -74,7 +74,7 @@ def decide_candidate(
     own = label_or_reason if isinstance(label_or_reason, Label) else None
     fixed_by_settings = method_id in evaluation.fixed_by_settings
     cause = find_cause(own, cells, fixed_by_settings=fixed_by_settings) if own else None
-    own = weigh_cause(own, cause) if own else None
+    own = adjust_label_by_cause(own, cause) if own else None
     no_track = (
         explain_no_track(own, cells, cause, build_changed=build_changed)
         if own in TRACKS and own

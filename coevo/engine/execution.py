@@ -65,9 +65,9 @@ def evaluate_pair(
     """
     runner = CellRunner(built=builder.build(pair), cache=cache, override=override)
     ends, settled, groups = runner.build_and_run_once(selected, list_cells_of_candidate)
-    runner.run_pass(groups, RunOrder.REVERSED)
+    runner.run_groups_in_order(groups, RunOrder.REVERSED)
     contradicted = _find_contradicted(selected, collect_results(settled, groups))
-    runner.run_pass(groups, RunOrder.ALONE, without=contradicted)
+    runner.run_groups_in_order(groups, RunOrder.ALONE, without=contradicted)
     runner.cache_and_repeat(groups)
     results, groups = _run_later_cells(
         runner, ends, selected, collect_results(settled, groups), groups
@@ -98,7 +98,7 @@ def evaluate_new_revision(
     runner = CellRunner(built=builder.build(pair), cache=cache)
     _, settled, groups = runner.build_and_run_once(selected, _list_own_cells)
     for order in (RunOrder.REVERSED, RunOrder.ALONE):
-        runner.run_pass(groups, order)
+        runner.run_groups_in_order(groups, order)
     runner.cache_and_repeat(groups)
     return PairEvaluation(
         built=runner.built,
@@ -177,9 +177,9 @@ def _run_later_cells(
     ]
     if not chosen:
         return results, groups
-    settled, later = runner.form_compiled_groups(ends, chosen, lambda _: (LATER_CELL,))
+    settled, later = runner.compile_uncached_groups(ends, chosen, lambda _: (LATER_CELL,))
     for order in RUN_ORDERS:
-        runner.run_pass(later, order)
+        runner.run_groups_in_order(later, order)
     runner.cache_and_repeat(later)
     joined = {method_id: dict(cells) for method_id, cells in results.items()}
     for method_id, cells in collect_results(settled, later).items():
@@ -205,10 +205,10 @@ def _run_recorded_cells(
         and RECORDED_CELL not in cells
         and any(verdict in RECORDED_LABELS for verdict in _compute_labels(item, cells))
     ]
-    settled, groups = runner.form_compiled_groups(ends, chosen, lambda _: (RECORDED_CELL,))
+    settled, groups = runner.compile_uncached_groups(ends, chosen, lambda _: (RECORDED_CELL,))
     runner.step = Step.RUN_RECORDED
     for order in RUN_ORDERS:
-        runner.run_pass(groups, order)
+        runner.run_groups_in_order(groups, order)
     for group in groups:
         runner.cache_group(group)
     return collect_results(settled, groups)

@@ -125,7 +125,7 @@ def find_unbuildable(
     return results
 
 
-def form_groups(
+def compile_groups(
     built: BuiltPair,
     ends: BuiltRevisions,
     selected: Sequence[SelectedMethod],

@@ -23,7 +23,7 @@ from coevo.model.words import Cell, Outcome
 _RUNS = 2
 
 
-def find_doubts(
+def rerun_and_find_doubts(
     evaluation: PairEvaluation,
     selected: Sequence[SelectedMethod],
     repository: Repository,
@@ -51,7 +51,7 @@ def find_doubts(
     return reasons
 
 
-def find_suite_doubt(
+def rerun_and_find_suite_doubt(
     evaluation: PairEvaluation, methods: Sequence[TestMethod], repository: Repository
 ) -> str | None:
     """Run the passing tests of a test file at the new revision again under the observer.

@@ -43,7 +43,7 @@ def classify_repair(label: Label | None, cause: BreakageCause | None) -> RepairK
     return RepairKind.SYNTAX if cause is BreakageCause.SYNTAX else RepairKind.EXECUTION
 
 
-def guard_repairs(
+def collect_repair_evidence(
     evaluation: PairEvaluation,
     repairs: Sequence[SelectedMethod],
     selected: Sequence[SelectedMethod],
@@ -129,7 +129,7 @@ def _find_passing_siblings(
     sibling_names: dict[str, str] = {}
     for item in repairs:
         for group in siblings(_get_old_method(item)):
-            _learn_passes(runner, [method for method in group if method not in known], known)
+            _run_and_note_passes(runner, [method for method in group if method not in known], known)
             passing = next((method for method in group if known[method]), None)
             if passing is not None:
                 sibling_names[item.method_id] = f'{passing.test_class}#{passing.test_method}'
@@ -137,7 +137,7 @@ def _find_passing_siblings(
     return sibling_names
 
 
-def _learn_passes(
+def _run_and_note_passes(
     runner: _GuardRunner, methods: Sequence[TestMethod], known: dict[TestMethod, bool]
 ) -> None:
     """Run tests of one module in t_old_c_old and add to `known` whether they pass.

@@ -10,7 +10,7 @@ from coevo.languages.builds import Build
 from coevo.languages.cells import SettingsScope
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
-from coevo.model.labels import settle_change
+from coevo.model.labels import correct_change_by_cells
 from coevo.model.records import Candidate
 from coevo.model.words import Cell, Outcome
 
@@ -50,9 +50,9 @@ class SelectedMethod:
     candidate: Candidate
 
     def settle(self, cells: Mapping[Cell, CellResult]) -> SelectedMethod:
-        """Return the method with the change that its cells show; see `labels.settle_change`."""
+        """Return the method with the change that its cells show; see `labels.correct_change_by_cells`."""
         outcomes = {cell: result.outcome for cell, result in cells.items()}
-        change = settle_change(self.candidate.change, outcomes)
+        change = correct_change_by_cells(self.candidate.change, outcomes)
         return replace(self, candidate=replace(self.candidate, change=change))
 
 

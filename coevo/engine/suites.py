@@ -72,7 +72,7 @@ class SuiteAnswerCache:
         self._locks: dict[tuple[str, str], threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def get_answer(self, built: BuiltPair, build: Build) -> tuple[str, float]:
+    def get_or_run_answer(self, built: BuiltPair, build: Build) -> tuple[str, float]:
         """Return the answer for one end of a pair, and the CPU seconds used for it just now.
 
         The first call for a revision and runtime runs its tests; later ones return the answer and

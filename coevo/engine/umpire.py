@@ -39,7 +39,7 @@ class UmpireReport:
     statuses: dict[PairEnd, str] = field(default_factory=dict)
 
 
-def ask_umpire(
+def run_project_for_dropped_methods(
     list_tests: TestsOf,
     evaluation: PairEvaluation,
     decided: Sequence[tuple[SelectedMethod, Decision]],
@@ -63,7 +63,7 @@ def ask_umpire(
         ):
             continue
         cells = evaluation.get_cells(item.method_id)
-        for end, method, result in _list_doubtful(item, cells):
+        for end, method, result in _list_failing_ends(item, cells):
             key = end, method.module
             if key not in runs:
                 runs[key] = _run_project(list_tests, evaluation, builds[end], method.module)
@@ -71,7 +71,9 @@ def ask_umpire(
             if report.statuses.get(end, RAN) == RAN:
                 report.statuses[end] = run.status
             said = run.outcomes.get(method)
-            if said is not None and _classify(said) != _classify(result.outcome):
+            if said is not None and _name_outcome_class(said) != _name_outcome_class(
+                result.outcome
+            ):
                 report.decisions[item.method_id] = _make_drop(decision, end, result, said)
                 break
     return report
@@ -86,7 +88,7 @@ def _run_project(
     return run
 
 
-def _list_doubtful(
+def _list_failing_ends(
     item: SelectedMethod, cells: Mapping[Cell, CellResult]
 ) -> Iterator[tuple[PairEnd, TestMethod, CellResult]]:
     """Yield the ends at which a method does not pass on its own revision, with its result there."""
@@ -97,7 +99,7 @@ def _list_doubtful(
             yield end, method, result
 
 
-def _classify(outcome: Outcome) -> str:
+def _name_outcome_class(outcome: Outcome) -> str:
     """Return `broken` for a broken or unbuildable outcome, else the outcome's own name.
 
     Two runs agree if these are equal.

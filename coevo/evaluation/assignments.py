@@ -311,7 +311,7 @@ def _refuse_withheld_tasks(
 
 def list_withheld_ids(place: Path | str) -> frozenset[str]:
     """Return the ids of the tasks whose texts a snapshot withholds."""
-    return _list_withheld_tasks(snapshot.attach_unchecked((place,)))
+    return _list_withheld_tasks(snapshot.attach_snapshots_unchecked((place,)))
 
 
 def _list_withheld_tasks(opened: OpenedSnapshots) -> frozenset[str]:
@@ -324,7 +324,7 @@ def describe_withheld_tasks(place: Path | str) -> str | None:
 
     None if there are none.
     """
-    opened = snapshot.attach_unchecked((place,))
+    opened = snapshot.attach_snapshots_unchecked((place,))
     count = len(_list_withheld_tasks(opened))
     if not count:
         return None

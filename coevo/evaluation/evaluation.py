@@ -19,7 +19,7 @@ from coevo.evaluation.examination import GradingRun
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.gold_patches import GOLD, make_gold_predictions
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.measuring.askable import fill_askable
+from coevo.evaluation.measuring.askable import add_strict_askable
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.parts import select_tasks
@@ -95,8 +95,8 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
         )
     if options.part is not None:
         wanted = select_tasks(options.part, wanted)
-    opened = snapshot.attach_unchecked((options.snapshot,))  # verified above
-    wanted = fill_askable(opened, wanted)
+    opened = snapshot.attach_snapshots_unchecked((options.snapshot,))  # verified above
+    wanted = add_strict_askable(opened, wanted)
     predictions = _load_predictions(options, wanted, list_task_ids(opened))
     answers = list_attempts(wanted, predictions)
     header = _make_header(options, snapshot_sha256, predictions)

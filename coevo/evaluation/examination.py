@@ -94,14 +94,15 @@ class GradingRun:
         return [
             attempt
             for attempt in answers
-            if self._run_contained(attempt, partial(self._try_without_run, attempt)) is False
+            if self._run_contained(attempt, partial(self._try_grading_without_run, attempt))
+            is False
         ]
 
     def _grade_repositories(self, answers: Sequence[TaskAttempt]) -> None:
         for _, group in groupby(answers, key=lambda one: one.assignment.task.repo):
             self._grade_repository(list(group))
 
-    def _try_without_run(self, answer: TaskAttempt) -> bool:
+    def _try_grading_without_run(self, answer: TaskAttempt) -> bool:
         """Return whether an attempt needs no run: it is refused, known, or lacks its runtime.
 
         If so, its result is recorded.

@@ -10,7 +10,7 @@ from typing import TypeVar
 from coevo.evaluation.assignments import Assignment, Target
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.outcomes import TargetResult, decide_outcome, decide_outcome_by_module
-from coevo.evaluation.measuring.strict import set_flags
+from coevo.evaluation.measuring.strict import add_strictness_flags
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.results import RESULTS_VERSION
@@ -70,7 +70,7 @@ def make_rows(
             cpu_seconds=round(seen.cpu_seconds + judgement.cpu_seconds * share, 3),
             seconds=round(seen.seconds + judgement.seconds * share, 3),
         )
-        result_rows.append(set_flags(add_prediction_fields(row, header, prediction)))
+        result_rows.append(add_strictness_flags(add_prediction_fields(row, header, prediction)))
     return tuple(result_rows)
 
 
@@ -91,7 +91,7 @@ def adapt_rows(
     """
     targets = {target.name: target for target in assignment.targets}
     return tuple(
-        set_flags(
+        add_strictness_flags(
             replace(
                 add_prediction_fields(row, header, prediction),
                 method_id=targets[row.test_method].row.method_id,

@@ -15,11 +15,11 @@ from coevo.model.families import Family
 from coevo.options.parser import (
     Parser,
     Verb,
-    add_clones,
-    add_cutoff,
-    add_jobs,
-    add_sandbox,
-    add_snapshot,
+    add_clones_option,
+    add_cutoff_options,
+    add_jobs_option,
+    add_sandbox_option,
+    add_snapshot_argument,
     check_clones,
     parse_cutoff,
     suggest_extra,
@@ -69,7 +69,7 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='grade patches for the tasks of a snapshot',
         example='coevo evaluate snapshots/2026-05 predictions.jsonl --out results',
     )
-    add_snapshot(evaluate)
+    add_snapshot_argument(evaluate)
     evaluate.add_argument(
         'predictions',
         type=parse_predictions,
@@ -80,7 +80,7 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     evaluate.add_argument(
         '--out', type=Path, required=True, metavar='DIR', help='where results and report go'
     )
-    add_clones(evaluate)
+    add_clones_option(evaluate)
     add_task_options(evaluate)
     evaluate.add_argument(
         '--only-attempts',
@@ -89,7 +89,7 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='K',
         help='only the first K attempts at each task; the report has figures for each k up to K',
     )
-    add_cutoff(evaluate)
+    add_cutoff_options(evaluate)
     evaluate.add_argument(
         '--part',
         metavar='K/N',
@@ -103,8 +103,8 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='fix imports, package clauses and brackets of whole test files by rules, as far as errors and '
         "the project's files determine them, before grading (MultiFileTest)",
     )
-    add_jobs(evaluate)
-    add_sandbox(evaluate)
+    add_jobs_option(evaluate)
+    add_sandbox_option(evaluate)
     evaluate.add_settings(*_EVALUATION_SETTINGS)
     evaluate.set_defaults(run=require_extra(_run_evaluate))
 
@@ -146,10 +146,10 @@ def _add_checkout(verbs: argparse._SubParsersAction[Parser]) -> None:
         'machine. Change the test file there and submit the output of `git diff`.',
         example='coevo checkout snapshots/2026-05 0f3c9a1b2d4e5f60 work/first-task',
     )
-    add_snapshot(checkout)
+    add_snapshot_argument(checkout)
     checkout.add_argument('task', type=to_unicode, help='a task_id')
     checkout.add_argument('folder', type=Path, metavar='DIR', help='a new folder')
-    add_clones(checkout)
+    add_clones_option(checkout)
     checkout.set_defaults(run=require_extra(_run_checkout))
 
 

@@ -45,7 +45,7 @@ class GradedAttempt:
         return self.row.task_id
 
     @property
-    def order(self) -> tuple[str, str, str, int, str]:
+    def sort_key(self) -> tuple[str, str, str, int, str]:
         """The key by which attempts are sorted: task, model, harness, number, answer."""
         row = self.row
         return (
@@ -77,8 +77,8 @@ def load_attempts(
         answers = {**gold, **_load_answers(folder, known)}
         for attempt in _load_folder(folder, answers, snapshot_sha256):
             if attempt.task_id in ids:
-                by_key.setdefault((*attempt.order, attempt.rewards), attempt)
-    return tuple(sorted(by_key.values(), key=lambda item: (item.order, repr(item.rewards))))
+                by_key.setdefault((*attempt.sort_key, attempt.rewards), attempt)
+    return tuple(sorted(by_key.values(), key=lambda item: (item.sort_key, repr(item.rewards))))
 
 
 def _load_folder(

@@ -40,7 +40,7 @@ class Rewards:
         """Return the rewards by name, in the order of the fields."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
-    def dominate(self, other: Rewards) -> bool:
+    def dominates(self, other: Rewards) -> bool:
         """Return whether no reward is lower than the other's and at least one is higher.
 
         What is unknown on one side alone may have any value. What is unknown on both sides is not
@@ -82,8 +82,8 @@ def compute_rewards(rows: Sequence[MethodResult]) -> Rewards:
     return Rewards(
         success=float(all(row.outcome is TaskOutcome.SUCCESS for row in rows)),
         strict=_score(decide_task_strict(rows)),
-        coverage=_average([_measure_coverage(row) for row in rows]),
-        mutants=_average([_measure_mutants(row) for row in rows]),
+        coverage=_average([_get_coverage(row) for row in rows]),
+        mutants=_average([_get_mutation_score(row) for row in rows]),
     )
 
 
@@ -97,14 +97,14 @@ def _average(shares: Sequence[float | None]) -> float | None:
     return round(math.fsum(known) / len(known), _DIGITS) if len(known) == len(shares) else None
 
 
-def _measure_coverage(row: MethodResult) -> float | None:
+def _get_coverage(row: MethodResult) -> float | None:
     if not row.outcome.passes_on_new:
         return 0.0
     measured = row.adequacy.coverage_pred if row.adequacy else None
     return None if measured is None else _divide(measured.covered_lines, measured.known_lines)
 
 
-def _measure_mutants(row: MethodResult) -> float | None:
+def _get_mutation_score(row: MethodResult) -> float | None:
     if not row.outcome.passes_on_new:
         return 0.0
     measured = row.adequacy.mutants if row.adequacy else None

@@ -188,7 +188,7 @@ def commit_start(states: StartStates, texts: TaskTexts, omissions: Omissions) ->
         return None
 
 
-def require_some(count: int, omissions: Omissions) -> None:
+def refuse_empty_export(count: int, omissions: Omissions) -> None:
     """Raise Fatal if nothing is left to export, with the reasons."""
     if count:
         return

@@ -54,7 +54,7 @@ from coevo.exports.selection import (
     commit_start,
     iterate_repositories,
     load_task_texts,
-    require_some,
+    refuse_empty_export,
     select_tasks,
 )
 from coevo.git.repository import Repository
@@ -93,7 +93,7 @@ def write_instances(
                 code = None if texts is None else diff_to_start(states, texts, omissions)
                 if texts is not None and code is not None:
                     instances.append(_make_instance(texts, code, passing, release))
-    require_some(len(instances), omissions)
+    refuse_empty_export(len(instances), omissions)
     durable.write_durably(folder / FILE, [encode_lines(instances)])
     yield f'{FILE}: {len(instances):,} instances'
 

@@ -35,7 +35,7 @@ from coevo.exports.selection import (
     TaskTexts,
     iterate_repositories,
     load_task_texts,
-    require_some,
+    refuse_empty_export,
     select_tasks,
 )
 from coevo.snapshots import snapshot
@@ -68,7 +68,7 @@ def write_training_files(
     Raises: Fatal if no task is left.
     """
     wanted = select_tasks(selection)
-    known = list_task_ids(snapshot.attach_unchecked((selection.snapshot,)))
+    known = list_task_ids(snapshot.attach_snapshots_unchecked((selection.snapshot,)))
     attempts: dict[str, list[GradedAttempt]] = defaultdict(list)
     for attempt in load_attempts(results, wanted, known, str(release['snapshot_sha256'])):
         attempts[attempt.task_id].append(attempt)
@@ -78,7 +78,7 @@ def write_training_files(
             texts = load_task_texts(repository, assignment, omissions)
             if texts is not None:
                 _add_task(lines, texts, attempts[assignment.task_id], release)
-    require_some(len(lines.tasks), omissions)
+    refuse_empty_export(len(lines.tasks), omissions)
     files = {'tasks.jsonl': lines.tasks}
     if results:
         files |= {'attempts.jsonl': lines.attempts, 'preferences.jsonl': lines.preferences}
@@ -101,17 +101,17 @@ def _add_task(
     }
     patch = texts.task.gold_patch
     is_code = texts.task.asks_for_code
-    gold = _form_answer(patch.encode('utf-8', 'surrogateescape') if is_code else texts.gold)
+    gold = _format_answer(patch.encode('utf-8', 'surrogateescape') if is_code else texts.gold)
     lines.tasks.append({**shared, 'completion': gold, 'gold_patch': patch})
     find = _find_patch if is_code else _find_file
-    answered = [(attempt, _form_answer(find(texts, attempt.answer))) for attempt in attempts]
+    answered = [(attempt, _format_answer(find(texts, attempt.answer))) for attempt in attempts]
     lines.attempts += [
         {**shared, **_describe_attempt(attempt), 'completion': a} for attempt, a in answered
     ]
     lines.preferences += [{**shared, **pair} for pair in _pair_attempts(answered)]
 
 
-def _form_answer(file: bytes | None) -> Messages | None:
+def _format_answer(file: bytes | None) -> Messages | None:
     """Return a file or patch as the answer that one-shot asks for; None if it would be read otherwise."""
     try:
         text = None if file is None else file.decode()
@@ -169,7 +169,7 @@ def _pair_attempts(
             first.setdefault(answer[0]['content'], (attempt, answer))
     for pair in combinations(first.values(), 2):
         for (better, chosen), (worse, rejected) in (pair, pair[::-1]):
-            if better.rewards.dominate(worse.rewards):
+            if better.rewards.dominates(worse.rewards):
                 yield {
                     'chosen': chosen,
                     'rejected': rejected,

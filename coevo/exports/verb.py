@@ -18,12 +18,12 @@ from coevo.model.families import Family
 from coevo.model.words import Track
 from coevo.options.parser import (
     Parser,
-    add_clones,
-    add_cutoff,
-    add_snapshot,
+    add_clones_option,
+    add_cutoff_options,
+    add_snapshot_argument,
     check_clones,
     parse_cutoff,
-    refuse_without,
+    refuse_options_without,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         description=_DESCRIPTION,
         example='coevo export snapshots/2026-05 --format jsonl --out training',
     )
-    add_snapshot(export)
+    add_snapshot_argument(export)
     export.add_argument(
         '--format', required=True, choices=[str(name) for name in ExportFormat], help='the format'
     )
@@ -87,7 +87,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def add_selection(verb: Parser) -> None:
     """Add the options that select tasks, and that of their clones."""
-    add_clones(verb)
+    add_clones_option(verb)
     verb.add_argument(
         '--only-track',
         dest='track',
@@ -95,7 +95,7 @@ def add_selection(verb: Parser) -> None:
         help='only tasks of this track',
     )
     add_task_options(verb)
-    add_cutoff(verb)
+    add_cutoff_options(verb)
 
 
 def parse_selection(arguments: argparse.Namespace) -> Selection:
@@ -139,7 +139,7 @@ def _run_export(arguments: argparse.Namespace) -> int:
         raise Fatal('--attempts has no effect but with --format jsonl; leave it out')
     if arguments.images and arguments.format != ExportFormat.HARBOR:
         raise Fatal('--images has no effect but with --format harbor; leave it out')
-    refuse_without(arguments, '--images', '--images-at')
+    refuse_options_without(arguments, '--images', '--images-at')
     require_new(arguments.out)
     selection = parse_selection(arguments)
     snapshot.require_texts(selection.snapshot, selection.tasks)

@@ -24,7 +24,7 @@ class AncestryQuery:
         self._ask = ask
         self._known: dict[str, bool] = {}
 
-    def holds_for(self, name: str) -> bool:
+    def holds_for_any_ancestor(self, name: str) -> bool:
         """Return whether the property holds for a name or for any name above it, however far."""
         if name not in self._known:
             self._known[name] = self._search(name)

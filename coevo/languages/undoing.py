@@ -39,7 +39,9 @@ def find_same_member(member: Member, type_: DeclaredType) -> Member | None:
     )
 
 
-def find_resigned_member(member: Member, old: DeclaredType, new: DeclaredType) -> Member | None:
+def find_member_before_signature_change(
+    member: Member, old: DeclaredType, new: DeclaredType
+) -> Member | None:
     """Return the method of the old type that an inserted one replaces under another signature.
 
     It has the same kind and name, and is gone from the new type. Of several, the one that shares

@@ -23,10 +23,12 @@ def measure_coverage(dependencies: Iterable[Dependency], trace: Trace) -> Covera
     counts twice if the method around it is a dependency, too, as in the paper's sum over
     dependencies. None if there are no such dependencies.
     """
-    return sum_coverage(measure_each(dependencies, trace))
+    return sum_coverage(measure_each_dependency(dependencies, trace))
 
 
-def measure_each(dependencies: Iterable[Dependency], trace: Trace) -> tuple[CoveredDependency, ...]:
+def measure_each_dependency(
+    dependencies: Iterable[Dependency], trace: Trace
+) -> tuple[CoveredDependency, ...]:
     """Return the coverage of each dependency that is a method or constructor at new."""
     return tuple(
         _measure_dependency(dependency, trace)
@@ -55,7 +57,7 @@ def sum_coverage(parts: Sequence[CoveredDependency]) -> Coverage | None:
     )
 
 
-def measure_with_others(
+def measure_dependency_list(
     dependencies: Iterable[Dependency],
     own: Iterable[CoveredDependency],
     seen: Mapping[Key, CoveredDependency],

@@ -10,7 +10,7 @@ from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.table import get_reading
 from coevo.languages.undoing import (
     LocatedDeclaration,
-    find_resigned_member,
+    find_member_before_signature_change,
     find_same_member,
 )
 from coevo.model.dependencies import Dependency, Revised
@@ -59,7 +59,7 @@ def find_counterpart(
     return None
 
 
-def find_resigned(
+def find_method_before_signature_change(
     repository: Repository, pair: Pair, known: LocatedDeclaration
 ) -> LocatedDeclaration | None:
     """Return the old method that an inserted one replaces under another signature; None if none.
@@ -70,7 +70,7 @@ def find_resigned(
     old = find_other_type(repository, pair, known, is_new=True)
     if old is None:
         return None
-    member = find_resigned_member(known.member, old.type, known.type)
+    member = find_member_before_signature_change(known.member, old.type, known.type)
     return None if member is None else replace(old, member=member)
 
 

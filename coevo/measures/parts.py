@@ -24,8 +24,8 @@ from coevo.measures.declaration_pairs import (
     find_counterpart,
     find_declaration,
     find_declared_type,
+    find_method_before_signature_change,
     find_other_type,
-    find_resigned,
 )
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
@@ -128,7 +128,7 @@ def _make_method_part(change: _DependencyChange, known: LocatedDeclaration) -> U
     dependency, undoing = change.dependency, change.undoing
     part = _make_whole_part(dependency, None)
     if dependency.revised is Revised.INSERTED:
-        resigned = find_resigned(change.repository, change.pair, known)
+        resigned = find_method_before_signature_change(change.repository, change.pair, known)
         return replace(part, stages=_list_stages(undoing, Revised.INSERTED, resigned, known))
     other = find_counterpart(change.repository, change.pair, dependency)
     if other is None:

@@ -117,7 +117,7 @@ class Drop:
     ] = None
 
     @classmethod
-    def make_at_stage(
+    def make_drop_at_stage(
         cls,
         stage: Stage,
         place: LanguageDropLocation,

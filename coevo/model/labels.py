@@ -228,7 +228,9 @@ def can_be_extension(change: MethodChange, outcomes: Mapping[Cell, Outcome | Non
     return change is MethodChange.CHANGED and all(other is Outcome.PASS for other in others)
 
 
-def settle_change(change: MethodChange, cells: Mapping[Cell, Outcome | None]) -> MethodChange:
+def correct_change_by_cells(
+    change: MethodChange, cells: Mapping[Cell, Outcome | None]
+) -> MethodChange:
     """Return CONTEXT_CHANGED for an unchanged method whose cells show that, else the change given.
 
     `t_old_c_new` and `t_new_c_new` run the same body of an unchanged method on the same code. If
@@ -300,7 +302,7 @@ def decide_published_label(
     return Label.REFINEMENT if label is Label.EXTENSION else label
 
 
-def weigh_cause(label: Label, cause: BreakageCause | None) -> Label:
+def adjust_label_by_cause(label: Label, cause: BreakageCause | None) -> Label:
     """Return the label of a method once the cause of its broken cell is known.
 
     An extension becomes a refinement unless the cause is the production code: its new version then

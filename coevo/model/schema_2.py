@@ -105,18 +105,18 @@ def _rename_fields(field: pa.Field, names: Mapping[str, str]) -> pa.Field:
     )
 
 
-def read_old_names(table: str, rows: str, fields: Sequence[pa.Field]) -> str:
+def build_renaming_select(table: str, rows: str, fields: Sequence[pa.Field]) -> str:
     """Return SQL that reads `rows`, a FROM clause with columns of schema 2, by the names of schema
     3.
 
     fields  the columns that the files hold, by their names in schema 3
     """
-    return f'(SELECT {", ".join(_selected(table, fields, to_old=False))} FROM {rows})'
+    return f'(SELECT {", ".join(_list_selected_columns(table, fields, to_old=False))} FROM {rows})'
 
 
 def write_old_names(table: str, rows: str, fields: Sequence[pa.Field]) -> str:
     """Return SQL that reads `rows`, a FROM clause with columns of schema 3, by schema 2's names."""
-    return f'(SELECT {", ".join(_selected(table, fields, to_old=True))} FROM {rows})'
+    return f'(SELECT {", ".join(_list_selected_columns(table, fields, to_old=True))} FROM {rows})'
 
 
 def list_new_names(text: str) -> dict[str, str]:
@@ -151,7 +151,9 @@ def rename_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _selected(table: str, fields: Sequence[pa.Field], *, to_old: bool) -> Iterator[str]:
+def _list_selected_columns(
+    table: str, fields: Sequence[pa.Field], *, to_old: bool
+) -> Iterator[str]:
     columns = COLUMNS.get(table, {})
     for field in fields:
         old = columns.get(field.name, field.name)
@@ -162,15 +164,17 @@ def _selected(table: str, fields: Sequence[pa.Field], *, to_old: bool) -> Iterat
             kind = 'BIGINT' if to_old else 'VARCHAR'
             expression = f'TRY_CAST({expression} AS {kind})'
         elif names is not None:
-            expression = _struct(expression, field.type, names, to_old=to_old)
+            expression = _build_struct_sql(expression, field.type, names, to_old=to_old)
         elif field.name == 'walk' or field.name in _VALUES_OF_TABLES.get(table, ()):
-            expression = _value(expression, field.name, to_old=to_old)
+            expression = _build_value_sql(expression, field.name, to_old=to_old)
         yield f'{expression} AS "{target}"'
 
 
-def _struct(value: str, kind: pa.DataType, names: Mapping[str, str], *, to_old: bool) -> str:
+def _build_struct_sql(
+    value: str, kind: pa.DataType, names: Mapping[str, str], *, to_old: bool
+) -> str:
     if pa.types.is_list(kind):
-        inner = _struct('item', kind.value_type, names, to_old=to_old)
+        inner = _build_struct_sql('item', kind.value_type, names, to_old=to_old)
         return f'list_transform({value}, lambda item: {inner})'
     pairs = [(child.name, names.get(child.name, child.name)) for child in kind]
     parts = ', '.join(
@@ -179,7 +183,7 @@ def _struct(value: str, kind: pa.DataType, names: Mapping[str, str], *, to_old: 
     return f'CASE WHEN {value} IS NULL THEN NULL ELSE {{{parts}}} END'
 
 
-def _value(value: str, column: str, *, to_old: bool) -> str:
+def _build_value_sql(value: str, column: str, *, to_old: bool) -> str:
     cases = [
         f"WHEN {value} = '{new if to_old else old}' THEN '{old if to_old else new}'"
         for new, old in VALUES.get(column, {}).items()

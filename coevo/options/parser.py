@@ -197,7 +197,7 @@ class TopParser(Parser):
         return f'{super().format_help().rstrip()}\n{overview}\n\n`coevo VERB --help` says more, with an example.\n'
 
 
-def add_snapshot(verb: Parser) -> None:
+def add_snapshot_argument(verb: Parser) -> None:
     """Add the positional argument `snapshot`."""
     verb.add_argument(
         'snapshot',
@@ -206,7 +206,7 @@ def add_snapshot(verb: Parser) -> None:
     )
 
 
-def add_cutoff(verb: Parser) -> None:
+def add_cutoff_options(verb: Parser) -> None:
     """Add the options that limit rows to what became public after or before a date."""
     which = verb.add_mutually_exclusive_group()
     which.add_argument(
@@ -260,7 +260,7 @@ def parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
     )
 
 
-def refuse_without(arguments: argparse.Namespace, needed: str, *options: str) -> None:
+def refuse_options_without(arguments: argparse.Namespace, needed: str, *options: str) -> None:
     """Raise Fatal if one of the options is given without the one that it needs.
 
     Options are named as on the command line, and settings by their key.
@@ -272,7 +272,7 @@ def refuse_without(arguments: argparse.Namespace, needed: str, *options: str) ->
             raise Fatal(f'{option} has no effect without {needed}; give both, or leave it out')
 
 
-def refuse_beside(arguments: argparse.Namespace, chosen: str, *options: str) -> None:
+def refuse_options_beside(arguments: argparse.Namespace, chosen: str, *options: str) -> None:
     """Raise Fatal if `chosen` and one of the options are both given: the option has no effect then.
 
     Options are named as on the command line, and settings by their key.
@@ -289,7 +289,7 @@ def _is_given(arguments: argparse.Namespace, option: str) -> bool:
     return value is not None and value is not False and value != []
 
 
-def add_clones(verb: argparse.ArgumentParser) -> None:
+def add_clones_option(verb: argparse.ArgumentParser) -> None:
     """Add the option --clones, which older versions called --store."""
     verb.add_argument(
         '--clones',
@@ -313,7 +313,7 @@ def check_clones(folder: Path | None) -> Path | None:
     return folder
 
 
-def add_jobs(verb: argparse.ArgumentParser) -> None:
+def add_jobs_option(verb: argparse.ArgumentParser) -> None:
     """Add the option --jobs."""
     verb.add_argument(
         '--jobs',
@@ -324,7 +324,7 @@ def add_jobs(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def add_sandbox(verb: argparse.ArgumentParser, names: Sequence[str] = NAMES) -> None:
+def add_sandbox_option(verb: argparse.ArgumentParser, names: Sequence[str] = NAMES) -> None:
     """Add the option --sandbox with these choices."""
     verb.add_argument(
         '--sandbox', choices=names, default=BUBBLEWRAP, help='sandbox for the code that is run'

@@ -26,7 +26,7 @@ from coevo.model.errors import Transient
 from coevo.sandboxes import layout
 from coevo.sandboxes.job import HOME, TEMPORARY_FOLDER, WORK_FOLDER, Job
 from coevo.sandboxes.mounts import check_mounts
-from coevo.sandboxes.probe import find_program, try_out
+from coevo.sandboxes.probe import find_program, run_trial_job
 from coevo.sandboxes.process import Process, ProcessUsage
 from coevo.sandboxes.running import LaunchedJob, RunningJobs
 from coevo.sandboxes.spawning import Popen, spawn
@@ -66,7 +66,7 @@ class Bubblewrap:
         find_program('prlimit', 'util-linux')
         find_program('tar', 'tar')  # jobs unpack their files with it
         self._running = RunningJobs(lend_users=True)
-        try_out(self, _find_obstacle)
+        run_trial_job(self, _find_obstacle)
 
     def start(self, job: Job) -> Process:
         """Start a job. Raises Fatal for a mount that cannot be made."""

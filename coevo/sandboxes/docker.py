@@ -32,7 +32,7 @@ from coevo.model.errors import Fatal, Transient
 from coevo.sandboxes import layout
 from coevo.sandboxes.job import HOME, TEMPORARY_FOLDER, WORK_FOLDER, Job
 from coevo.sandboxes.mounts import check_mounts
-from coevo.sandboxes.probe import find_program, try_out
+from coevo.sandboxes.probe import find_program, run_trial_job
 from coevo.sandboxes.process import Process, ProcessUsage
 from coevo.sandboxes.running import LaunchedJob, RunningJobs
 from coevo.sandboxes.spawning import spawn
@@ -88,7 +88,7 @@ class Docker:
         self._lifeline = _make_lifeline()
         find_program('tar', 'tar')  # jobs unpack their files with it
         self._running = RunningJobs(lend_users=False)
-        try_out(self)
+        run_trial_job(self)
 
     def start(self, job: Job) -> Process:
         """Start a job. Raises Fatal for a mount that cannot be made, Transient if Docker fails."""

@@ -43,7 +43,7 @@ def find_program(program: str, package: str) -> str:
     return path
 
 
-def try_out(back_end: _BackEnd, obstacle: Callable[[], str | None] = lambda: None) -> None:
+def run_trial_job(back_end: _BackEnd, obstacle: Callable[[], str | None] = lambda: None) -> None:
     """Run the trial job `true` in a back end, and return if it succeeds.
 
     obstacle  called after a failure; returns a known reason for the message, or None
@@ -52,7 +52,7 @@ def try_out(back_end: _BackEnd, obstacle: Callable[[], str | None] = lambda: Non
     """
     with back_end.start(_JOB) as process:
         status = process.wait()
-        noise = process.get_noise().strip()
+        noise = process.get_last_error_output().strip()
     if status:
         back_end.close()
         raise Fatal(f'{back_end.name} cannot start a sandbox: {obstacle() or noise}')

@@ -154,7 +154,7 @@ class Process:
         """
         return listen_in_network(self._network())
 
-    def get_noise(self) -> str:
+    def get_last_error_output(self) -> str:
         """Return the last 64 KiB of standard error as text."""
         if self._over.is_set():
             self._drain.join(timeout=5)
@@ -208,7 +208,7 @@ class Process:
         """
         self._every = None
 
-    def slow_watch(self) -> None:
+    def sample_usage_rarely(self) -> None:
         """Sample usage only every 3 seconds until `resume_watch`.
 
         Meant for a job that should be idle, but may not be. Sampling a JVM with many threads costs

@@ -25,7 +25,7 @@ from coevo.model.errors import Transient
 from coevo.sandboxes import layout
 from coevo.sandboxes.job import HOME, TEMPORARY_FOLDER, WORK_FOLDER, Job
 from coevo.sandboxes.mounts import check_mounts
-from coevo.sandboxes.probe import find_program, try_out
+from coevo.sandboxes.probe import find_program, run_trial_job
 from coevo.sandboxes.process import Process, ProcessUsage
 from coevo.sandboxes.running import LaunchedJob, RunningJobs
 from coevo.sandboxes.spawning import spawn
@@ -60,7 +60,7 @@ class Unconfined:
         self._setpriv = find_program('setpriv', 'util-linux')
         find_program('prlimit', 'util-linux')
         self._running = RunningJobs(lend_users=True)
-        try_out(self)
+        run_trial_job(self)
 
     def start(self, job: Job) -> Process:
         """Start a job. Raises Fatal for a mount whose source cannot be read."""

@@ -21,7 +21,7 @@ from typing import Any
 from coevo.display.redaction import hide_credentials
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots import forms
-from coevo.snapshots.locations import MANIFEST, Location, locate_snapshot, read_whole_file
+from coevo.snapshots.locations import MANIFEST, Location, locate_snapshot, read_and_close_file
 from coevo.snapshots.manifests import is_code_free, is_private, load_manifest_at
 from coevo.storage.bounded_json import parse_json
 
@@ -185,7 +185,7 @@ def _find_root(place: Path | str) -> str:
 def _load_index(root: str) -> tuple[CatalogueEntry, ...] | None:
     location = locate_snapshot(root)
     try:
-        data = read_whole_file(location.open(CATALOGUE), most=_MOST_BYTES)
+        data = read_and_close_file(location.open(CATALOGUE), most=_MOST_BYTES)
         content = parse_json(data, most_values=_MOST_VALUES)
         return tuple(_parse_index(content))
     except FileNotFoundError:

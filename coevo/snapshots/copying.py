@@ -10,7 +10,7 @@ from coevo.snapshots.catalogue import find_default_place, resolve_location
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import SnapshotFolder
 from coevo.snapshots.manifests import has_withheld_texts, load_manifest_at
-from coevo.snapshots.verification import check_folder
+from coevo.snapshots.verification import verify_folder
 from coevo.storage.beneath import join_beneath
 from coevo.storage.new_folders import build_new_folder
 
@@ -18,7 +18,7 @@ from coevo.storage.new_folders import build_new_folder
 WHOLE = 'whole'
 
 
-def choose_target(place: Path | str) -> Path:
+def choose_download_folder(place: Path | str) -> Path:
     """Return the folder that `coevo get` writes a snapshot into unless the user names one.
 
     For an edition in a local folder it is `whole`, or MONTH-whole, beside the edition; if the
@@ -51,7 +51,7 @@ def copy_snapshot(place: Path | str, out: Path) -> None:
     with build_new_folder(out) as copy:
         with open_local_copy(place) as folder:
             shutil.copytree(folder, copy, dirs_exist_ok=True)
-        for finding in check_folder(copy):
+        for finding in verify_folder(copy):
             raise DamagedSnapshot(
                 f'{place} is not good ({finding.table}: {finding.rule}): get it again'
             )

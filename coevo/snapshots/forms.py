@@ -111,8 +111,8 @@ def find_malformed_values(
         for part in sorted(foreign, key=lambda part: part.version, reverse=True)
     }
     for table, source in rows.items():
-        laws = _list_laws(table, oldest.get(table))
-        if not laws or _fulfils_all(connection, source, laws):
+        laws = _list_value_conditions(table, oldest.get(table))
+        if not laws or _fulfil_all_values(connection, source, laws):
             continue
         broken = ', '.join(
             f"""any_value(coalesce(CAST("{name}" AS VARCHAR), 'null')) FILTER (NOT ({law}))"""
@@ -124,7 +124,7 @@ def find_malformed_values(
                 yield MalformedValue(table=table, column=name, value=_shorten(value))
 
 
-def _fulfils_all(
+def _fulfil_all_values(
     connection: duckdb.DuckDBPyConnection, source: str, laws: Sequence[tuple[str, str]]
 ) -> bool:
     """Return whether no value breaks its condition: one answer takes less time than one a column."""
@@ -134,7 +134,7 @@ def _fulfils_all(
 
 
 @cache
-def _list_laws(table: str, version: SchemaVersion | None) -> Sequence[tuple[str, str]]:
+def _list_value_conditions(table: str, version: SchemaVersion | None) -> Sequence[tuple[str, str]]:
     """Return each column of a table that has a form, with the SQL condition that its values fulfil.
 
     version  oldest schema version of files that may hold nulls anywhere, so that nulls are checked,

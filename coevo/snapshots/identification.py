@@ -19,7 +19,7 @@ from coevo.model.errors import Fatal
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.query import build_view_conditions, describe_left_out
+from coevo.snapshots.query import build_view_conditions, describe_rows_left_out
 from coevo.snapshots.snapshot import OpenedSnapshots
 from coevo.storage import durable
 
@@ -74,7 +74,7 @@ def print_identification(path: Path, study: IdentificationStudy) -> None:
         raise Fatal(f'{study.export} is there already: name a new folder')
     with snapshot.translate_read_errors((path,)):
         opened = snapshot.attach_snapshots((path,))
-        for line in describe_left_out(opened, study.cutoff) if study.cutoff else ():
+        for line in describe_rows_left_out(opened, study.cutoff) if study.cutoff else ():
             print(line, file=sys.stderr)
         connection = build_identification_table(opened, study)
     if study.export is not None:

@@ -10,10 +10,10 @@ from coevo.model.labels import (
     CELL_ORDER,
     TRACKS,
     EngineRelease,
+    adjust_label_by_cause,
     decide_label,
     decide_published_label,
     find_cells_of_row,
-    weigh_cause,
 )
 from coevo.model.words import BreakageCause, Cell, Label, MethodChange, Outcome
 from coevo.snapshots.snapshot import LEAST_RUNS, LEAST_TIMEOUTS
@@ -106,7 +106,7 @@ def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
     expected = decide_label(row.change, outcomes, engine=row.engine)
     by_module = decide_published_label(row.change, units, engine=row.engine)
     if isinstance(expected, Label):
-        expected = weigh_cause(expected, row.cause)
+        expected = adjust_label_by_cause(expected, row.cause)
     if row.label != _label_or_none(expected):
         yield 'label', f'{row.label}, but the cells say {expected}'
     if row.label_by_module != _label_or_none(by_module):
@@ -118,10 +118,10 @@ def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
         yield 'track', f'{row.track} beside the label {row.label}'
     if row.track_by_module != (row.label_by_module and TRACKS.get(row.label_by_module)):
         yield 'track_by_module', f'{row.track_by_module} beside {row.label_by_module}'
-    yield from _check_evidence(row)
+    yield from _find_evidence_contradictions(row)
 
 
-def _check_evidence(row: LabelledRow) -> Iterator[tuple[str, str]]:
+def _find_evidence_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
     if row.sandbox == 'none':
         yield 'sandbox', 'none'
     outcomes = {cell: item.outcome for cell, item in row.cells.items()}

@@ -157,7 +157,7 @@ class RemoteLocation:
         large.
         """
         try:
-            return read_whole_file(self.open(MANIFEST), most=MOST_OF_A_MANIFEST)
+            return read_and_close_file(self.open(MANIFEST), most=MOST_OF_A_MANIFEST)
         except UnreadableContent as error:
             manifest_path = f'{self.shown}/{MANIFEST}'
             raise DamagedSnapshot(
@@ -172,15 +172,15 @@ class RemoteLocation:
         They are those that the manifest names (`listed`). All are opened, and registered with the
         connection. Raises: DamagedSnapshot if a footer is damaged.
         """
-        from coevo.snapshots.remote_files import attach_files
+        from coevo.snapshots.remote_files import register_files
 
         opened = {name: self.open(name) for name in select_table_files(table, listed)}
         for name, file in opened.items():
             _check_footer(f'{self.shown}/{name}', file)
-        return attach_files(connection, self.shown, opened)
+        return register_files(connection, self.shown, opened)
 
 
-def read_whole_file(file: pa.NativeFile, *, most: int) -> bytes:
+def read_and_close_file(file: pa.NativeFile, *, most: int) -> bytes:
     """Return all bytes of an open file, and close it. Raises: ContentTooLarge."""
     with file:
         if file.size() > most:

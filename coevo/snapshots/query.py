@@ -65,15 +65,15 @@ def run_query(places: Sequence[Path | str], question: SnapshotQuery) -> None:
         raise Fatal('Parquet is not for a terminal: say where to write it with --out FILE')
     limits = dict(build_view_conditions(question.cutoff, question.track))
     opened = snapshot.attach_snapshots(places)
-    forbid_outside_access(opened)
+    forbid_access_beyond_snapshots(opened)
     with snapshot.translate_read_errors(places):
-        for line in describe_left_out(opened, question.cutoff) if question.cutoff else ():
+        for line in describe_rows_left_out(opened, question.cutoff) if question.cutoff else ():
             print(line, file=sys.stderr)
         snapshot.create_views(opened, limits)
         sql = SUMMARY if question.sql is None else question.sql
         if comments.may_show_comments(sql):
             comments.add_comments(opened.connection)
-        for line in describe_interleaved(opened) if question.sql is None else ():
+        for line in describe_omitted_methods(opened) if question.sql is None else ():
             print(line, file=sys.stderr)
     answer = run_select(opened.connection, sql, question.format)
     if question.out is None:
@@ -105,7 +105,7 @@ def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> 
         raise Fatal(f'{snapshot.summarise_error(error)}{_suggest_new_names(sql)}') from None
 
 
-def forbid_outside_access(opened: OpenedSnapshots) -> None:
+def forbid_access_beyond_snapshots(opened: OpenedSnapshots) -> None:
     """Restrict a connection to the files of its snapshots: queries reach no other file or host.
 
     DuckDB would otherwise allow reads from its folder for spilling, below the working directory,
@@ -121,7 +121,7 @@ def forbid_outside_access(opened: OpenedSnapshots) -> None:
     connection.execute('SET lock_configuration = true')
 
 
-def describe_left_out(opened: OpenedSnapshots, cutoff: Cutoff) -> Iterator[str]:
+def describe_rows_left_out(opened: OpenedSnapshots, cutoff: Cutoff) -> Iterator[str]:
     """Yield a line for each table with dates: how many rows the cutoff keeps and leaves out."""
     missed = 'not later' if cutoff.before is None else 'at another time'
     for table, columns in DATES.items():
@@ -137,7 +137,7 @@ def describe_left_out(opened: OpenedSnapshots, cutoff: Cutoff) -> Iterator[str]:
         )
 
 
-def describe_interleaved(opened: OpenedSnapshots) -> Iterator[str]:
+def describe_omitted_methods(opened: OpenedSnapshots) -> Iterator[str]:
     """Yield a line with the number of methods that the summary omits.
 
     These are the methods whose old revision is no ancestor of the new one; none if there are no

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MODIFIED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def attach_files(
+def register_files(
     connection: duckdb.DuckDBPyConnection, place: str, files: Mapping[str, pa.NativeFile]
 ) -> list[str]:
     """Register open files with a connection, and return the names under which it reads them.

@@ -41,7 +41,7 @@ def render_pairs(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
     """
     return [
         block
-        for row in blocks.find_rows(connection, 'pairs', 'pair_id', id)
+        for row in blocks.load_rows_with_value(connection, 'pairs', 'pair_id', id)
         for block in _render_pair(connection, row)
     ]
 
@@ -92,7 +92,7 @@ def render_repository(connection: duckdb.DuckDBPyConnection, name: str) -> list[
 
     Empty if the snapshot has no such repository.
     """
-    walks = blocks.find_rows(connection, 'repositories', 'repo', name)
+    walks = blocks.load_rows_with_value(connection, 'repositories', 'repo', name)
     if not walks:
         return []
     of = f'repo = {snapshot.quote_sql(name)}'
@@ -179,11 +179,11 @@ def _describe_withheld_texts(task_id: str) -> str:
 
 
 def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
-    tasks = blocks.find_rows(connection, 'tasks', 'task_id', id)
+    tasks = blocks.load_rows_with_value(connection, 'tasks', 'task_id', id)
     if not tasks:
         return []
     task = tasks[0]
-    rows = blocks.find_rows(connection, 'methods', 'task_id', id)
+    rows = blocks.load_rows_with_value(connection, 'methods', 'task_id', id)
     methods = [row for row in rows if row['pair_id'] == task['pair_id']]
     return [
         blocks.align_lines(
@@ -218,13 +218,15 @@ def _render_method(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
     If several walks have it, the first in the order of `Walk` is shown; the other rows differ in
     little.
     """
-    rows = blocks.find_rows(connection, 'methods', 'method_id', id)
+    rows = blocks.load_rows_with_value(connection, 'methods', 'method_id', id)
     if not rows:
         return []
     walks = [str(walk) for walk in Walk]
     row, *others = sorted(rows, key=lambda row: walks.index(row['walk']))
     tasks = (
-        blocks.find_rows(connection, 'tasks', 'task_id', row['task_id']) if row['task_id'] else []
+        blocks.load_rows_with_value(connection, 'tasks', 'task_id', row['task_id'])
+        if row['task_id']
+        else []
     )
     other_walks = ', '.join(other['walk'] for other in others)
     return [
@@ -235,7 +237,9 @@ def _render_method(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
                 ('also under', other_walks),
                 *(
                     ('no task', why)
-                    for why in explain_reasons(blocks.find_rows(connection, 'drops', 'key', id))
+                    for why in explain_reasons(
+                        blocks.load_rows_with_value(connection, 'drops', 'key', id)
+                    )
                 ),
             ]
         ),
@@ -390,7 +394,7 @@ def _render_difference(row: Row) -> str:
 
 
 def _explain_unknown(connection: duckdb.DuckDBPyConnection, path: Path | str, id: str) -> str:
-    withdrawn = blocks.find_rows(connection, 'withdrawn', 'id', id)
+    withdrawn = blocks.load_rows_with_value(connection, 'withdrawn', 'id', id)
     if withdrawn:
         return f'{id} was withdrawn in {withdrawn[0]["month"]}: {withdrawn[0]["reason"]}'
     return (

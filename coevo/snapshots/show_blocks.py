@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 
-def find_rows(connection: duckdb.DuckDBPyConnection, table: str, column: str, id: str) -> list[Row]:
+def load_rows_with_value(
+    connection: duckdb.DuckDBPyConnection, table: str, column: str, id: str
+) -> list[Row]:
     """Return the rows of a table with this value in a column, in a fixed order."""
     return query_rows(
         connection, f'FROM {table} WHERE {column} = {snapshot.quote_sql(id)} ORDER BY ALL'

@@ -24,7 +24,9 @@ def render_drops(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
 
     Empty if nothing with this key did.
     """
-    return [_render_drop(id, row) for row in blocks.find_rows(connection, 'drops', 'key', id)]
+    return [
+        _render_drop(id, row) for row in blocks.load_rows_with_value(connection, 'drops', 'key', id)
+    ]
 
 
 def _render_drop(id: str, row: Row) -> str:

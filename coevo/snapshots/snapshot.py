@@ -59,7 +59,7 @@ __all__ = [
     'summarise_error',
     'build_parquet_source',
     'build_standard_condition',
-    'attach_unchecked',
+    'attach_snapshots_unchecked',
 ]
 
 # A deciding cell is run in at least this many fresh processes. Two timeouts are enough evidence,
@@ -134,7 +134,7 @@ def attach_snapshots(places: Sequence[Path | str]) -> OpenedSnapshots:
     Raises: DamagedSnapshot if a column has the wrong type, a value is not valid in its column, or a
     table cannot be read.
     """
-    opened = attach_unchecked(places)
+    opened = attach_snapshots_unchecked(places)
     with translate_read_errors(places):
         for wrong in _find_faults(opened):
             raise DamagedSnapshot(f'{format_places(places)} holds {wrong}: get the snapshot again')
@@ -148,7 +148,7 @@ def _find_faults(opened: OpenedSnapshots) -> Iterator[object]:
     yield from forms.find_malformed_values(opened.connection, opened.rows, foreign)
 
 
-def attach_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
+def attach_snapshots_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
     """Return snapshots as `attach_snapshots` does, without checking their values.
 
     For callers that only inspect the values. Raises: Fatal if a place is named twice.
@@ -308,7 +308,7 @@ def _build_snapshot_source(table: str, files: Sequence[str], content: Mapping[st
     rows, version = build_parquet_source(files), parse_schema_version(content)
     missing = find_missing_columns(table, version)
     if version.major == 2:
-        rows = schema_2.read_old_names(table, rows, list_columns(table, version))
+        rows = schema_2.build_renaming_select(table, rows, list_columns(table, version))
     if not missing:
         return rows
     values = {name: f'NULL::{column.sql_type}' for name, column in missing.items()}

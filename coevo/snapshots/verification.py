@@ -104,10 +104,10 @@ def verify_snapshot(place: Path | str) -> list[Finding]:
     Raises: DamagedSnapshot if the place holds no valid manifest.
     """
     with open_local_copy(place) as path:
-        return check_folder(path)
+        return verify_folder(path)
 
 
-def check_folder(path: Path, space: Path | None = None) -> list[Finding]:
+def verify_folder(path: Path, space: Path | None = None) -> list[Finding]:
     """Return the faults of a snapshot in a folder, the most fundamental first; empty if it is good.
 
     space  folder for data that does not fit in memory; None is the default for temporary files
@@ -118,33 +118,33 @@ def check_folder(path: Path, space: Path | None = None) -> list[Finding]:
 
 def _find_faults(path: Path, spill: str) -> list[Finding]:
     manifest = snapshot.load_manifest(path)
-    outside = list(_check_files(path, manifest)) or list(_check_tables(path, manifest))
+    outside = list(_find_file_faults(path, manifest)) or list(_find_table_faults(path, manifest))
     if outside:
         return outside
-    opened = snapshot.attach_unchecked((path,))
+    opened = snapshot.attach_snapshots_unchecked((path,))
     spilling.allow_spilling(opened.connection, spill, megabytes=_MEGABYTES)
     with snapshot.translate_read_errors((path,)):
         if sum(file['size'] for file in manifest['files'].values()) <= _SMALL_BYTES:
             opened = snapshot.load_into_memory(opened)
-        return list(_check_forms(opened)) or list(_check_laws(opened, manifest))
+        return list(_find_form_faults(opened)) or list(_find_content_faults(opened, manifest))
 
 
-def _check_laws(opened: OpenedSnapshots, manifest: dict[str, Any]) -> list[Finding]:
+def _find_content_faults(opened: OpenedSnapshots, manifest: dict[str, Any]) -> list[Finding]:
     snapshot.create_table_views(opened, {})
     connection = opened.connection
     return [
-        *_check_keys(connection),
-        *_check_ids(connection),
+        *_find_duplicate_keys(connection),
+        *_find_wrong_ids(connection),
         *_check_labels(connection),
-        *_check_rules(connection, manifest),
-        *_check_texts(opened, manifest),
-        *_check_licences(connection, manifest),
-        *_check_walks(connection, manifest),
-        *_check_unmined(connection, manifest),
+        *_find_rule_faults(connection, manifest),
+        *_find_wrong_texts(opened, manifest),
+        *_find_unaccepted_licences(connection, manifest),
+        *_find_wrong_walks(connection, manifest),
+        *_find_uncounted_pairs(connection, manifest),
     ]
 
 
-def _check_files(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
+def _find_file_faults(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
     listed = manifest['files']
     for name, wanted in listed.items():
         file = path / name
@@ -158,7 +158,7 @@ def _check_files(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
             yield Finding(table=_find_table(name), row=name, rule='file_not_in_manifest')
 
 
-def _check_tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
+def _find_table_faults(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
     version = parse_schema_version(manifest)
     for name in TABLES:
         rows = 0
@@ -200,7 +200,7 @@ def _load_metadata(file: Path) -> pq.FileMetaData | None:
         return None
 
 
-def _check_forms(opened: OpenedSnapshots) -> Iterator[Finding]:
+def _find_form_faults(opened: OpenedSnapshots) -> Iterator[Finding]:
     """Yield a finding for the first value of each column that does not have its form.
 
     Such values become file names, arguments or dates.
@@ -209,7 +209,7 @@ def _check_forms(opened: OpenedSnapshots) -> Iterator[Finding]:
         yield Finding(table=wrong.table, row=wrong.value, rule='form', detail=wrong.column)
 
 
-def _check_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+def _find_duplicate_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
     for name in _list_present_tables(connection):
         key = ', '.join(f'"{column}"' for column in KEYS[name])
         sql = f'SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL'
@@ -217,7 +217,7 @@ def _check_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
             yield Finding(table=name, row=' '.join(map(str, row)), rule='key_not_unique')
 
 
-def _check_ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+def _find_wrong_ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
     """Yield a finding for each id that is not the hash of what it names (`compute_short_hash`).
 
     The tables show the bytes of a path that is not UTF-8 as escapes, but the id was computed from
@@ -255,7 +255,7 @@ def _check_labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
             yield Finding(table='methods', row=row.name, rule=rule, detail=detail)
 
 
-def _check_rules(
+def _find_rule_faults(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
     reading = [rule for rule in LAWS if rule.reads_texts]
@@ -283,14 +283,14 @@ def list_skipped_rules(manifest: Mapping[str, Any]) -> tuple[SnapshotRule, ...]:
     return tuple(rule for rule in LAWS if rule.reads_texts)
 
 
-def _check_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[Finding]:
+def _find_wrong_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[Finding]:
     """Yield a finding for each column with texts of pairs that an edition does not name as filled.
 
     Also if rows are wrong about `texts_withheld`, or the checksum of the release's manifest is. Of
     a release only `texts_withheld` is checked.
     """
     if not has_withheld_texts(manifest):
-        yield from _check_withheld(opened, '')
+        yield from _find_wrong_withheld_marks(opened, '')
         return
     if withholds_gold(manifest):
         yield from _find_shown_gold(opened)
@@ -306,7 +306,7 @@ def _check_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[
             for (count,) in opened.connection.execute(sql).fetchall():
                 if count:
                     yield Finding(table=table, row=path, rule='text_of_others', detail=str(count))
-    yield from _check_withheld(opened, is_lacking)
+    yield from _find_wrong_withheld_marks(opened, is_lacking)
     full = manifest['files'].get(f'{FULL}{MANIFEST}', {})
     if full.get('sha256') != manifest['edition']['manifest_sha256']:
         yield Finding(table='manifest.json', row='edition', rule='manifest')
@@ -326,7 +326,7 @@ def _find_shown_gold(opened: OpenedSnapshots) -> Iterator[Finding]:
                     yield Finding(table=table, row=path, rule='gold_withheld', detail=str(count))
 
 
-def _check_withheld(opened: OpenedSnapshots, is_lacking: str) -> Iterator[Finding]:
+def _find_wrong_withheld_marks(opened: OpenedSnapshots, is_lacking: str) -> Iterator[Finding]:
     """Yield a finding for each table with rows that say wrongly whether their texts are withheld.
 
     is_lacking  SQL condition for rows whose texts are withheld; empty if none are
@@ -351,7 +351,7 @@ def _find_broken_rules(
             yield Finding(table=rule.table, row=str(row), rule=rule.name, detail=detail)
 
 
-def _check_licences(
+def _find_unaccepted_licences(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
     """Yield a finding for each published licence that is neither approved by the OSI nor accepted.
@@ -368,7 +368,7 @@ def _check_licences(
             yield Finding(table='pairs', row=pair_id, rule='licence', detail=str(license_))
 
 
-def _check_walks(
+def _find_wrong_walks(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
     """Yield a finding for each walk on which the manifest and `repositories` differ."""
@@ -388,7 +388,7 @@ def _check_walks(
         yield Finding(table='manifest.json', row=' '.join(map(str, key)), rule='manifest')
 
 
-def _check_unmined(
+def _find_uncounted_pairs(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
     """Yield a finding for each walk with pairs that are neither there nor counted as unmined."""

@@ -76,7 +76,7 @@ class IsolatedTask:
         """The targets at the new revision, by method id."""
         return {subject.method_id: subject.new for subject in self.subjects}
 
-    def load_source(self, runner: IsolatedCellRunner) -> bytes:
+    def load_new_test_file(self, runner: IsolatedCellRunner) -> bytes:
         """Return the content of the test file at the new revision."""
         text = load_content(runner.repository, runner.pair.new.rev, self.test_file)
         assert text is not None, 'a subject stands in a file of the new revision'

@@ -83,7 +83,7 @@ def run_isolated_cells(
     tests: dict[str, Files] = {}
     starts = []
     for task in tasks:
-        around = siblings.make_edits(task)
+        around = siblings.remove_siblings_that_can_go(task)
         isolated |= _isolate_task(runner, task, around)
         tests |= dict.fromkeys(task.methods, around.files)
         starts.append(_make_start_row(runner, task, around))
@@ -286,7 +286,7 @@ def graft_targets(runner: IsolatedCellRunner, task: IsolatedTask) -> tuple[Files
     try:
         text = cut.transplant_tests(
             before,
-            task.load_source(runner),
+            task.load_new_test_file(runner),
             [_make_graft(subject) for subject in task.subjects],
             used_elsewhere=cut.list_names_used_elsewhere(repository, old, task.test_file),
         )
@@ -311,7 +311,9 @@ def make_whole_file(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
     left |= {subject.old.test_file for subject in task.subjects if subject.old is not None}
     there = repository.tree(new)
     removed = [(path, None) for path in left if path is not None and path not in there]
-    return tuple(sorted([*removed, (task.test_file, task.load_source(runner))], key=lambda f: f[0]))
+    return tuple(
+        sorted([*removed, (task.test_file, task.load_new_test_file(runner))], key=lambda f: f[0])
+    )
 
 
 # -- test classes that the new code breaks as a whole ----------------------------------------------

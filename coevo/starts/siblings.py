@@ -51,7 +51,7 @@ class SiblingEditor:
         self.namers = self._surgery.make_mention_finder(runner.repository, runner.pair.new.rev)
         self._emptied: dict[Hashable, bytes | None] = {}
 
-    def make_edits(self, task: IsolatedTask) -> SiblingEdits:
+    def remove_siblings_that_can_go(self, task: IsolatedTask) -> SiblingEdits:
         """Return the edits of test files that remove as many siblings of a task as possible.
 
         What would break the compilation of anything else stays; each failing try costs a compile.
@@ -66,11 +66,11 @@ class SiblingEditor:
             return SiblingEdits()  # the task has no start state anyway
         clearing = _SiblingClearing(self, task, start, others)
         removed = clearing.find_most_removable(others, ())
-        texts = clearing.make_texts(removed)
+        texts = clearing.make_files_without_targets(removed)
         return SiblingEdits(
             files=tuple((path, text) for path, text in texts.items() if path != task.test_file),
             here=tuple(method for method in removed if method.test_file == task.test_file),
-            siblings=tuple(_make_rows(others, removed, texts)),
+            siblings=tuple(_make_sibling_rows(others, removed, texts)),
         )
 
     def remove_tests(
@@ -137,7 +137,7 @@ def _make_sort_key(method: TestMethod) -> tuple[str, str, str, tuple[str, ...]]:
     return method.test_file, method.test_class, method.test_method, method.parameters
 
 
-def _make_rows(
+def _make_sibling_rows(
     others: Sequence[TestMethod], gone: Sequence[TestMethod], texts: Texts
 ) -> Iterator[SiblingTargets]:
     """Yield for each file what became of its siblings: one row for removed, one for kept ones."""
@@ -196,7 +196,7 @@ class _SiblingClearing:
             selected[half:], self.find_most_removable(selected[:half], gone)
         )
 
-    def make_texts(self, gone: Collection[TestMethod]) -> Texts:
+    def make_files_without_targets(self, gone: Collection[TestMethod]) -> Texts:
         """Return the files without the given targets, sorted by path; None means an absent file.
 
         A new file goes as a whole if all siblings in it are given and nothing that stays mentions
@@ -224,7 +224,7 @@ class _SiblingClearing:
         The task's own file has its new version meanwhile. False also if the files cannot be made.
         """
         try:
-            files = tuple(self.make_texts(gone).items())
+            files = tuple(self.make_files_without_targets(gone).items())
         except StartStateInvalid:
             return False
         runner = self._common.runner

@@ -26,7 +26,7 @@ def make_file_at_start(
     own = [_make_target(runner, subject) for subject in task.subjects]
     cut = get_surgery(runner.pair.language)
     return cut.make_start_file(
-        task.load_source(runner),
+        task.load_new_test_file(runner),
         None if before is None else load_content(repository, old, before),
         [*own, *(StartTarget(method=method) for method in also)],
         used_elsewhere=cut.list_names_used_elsewhere(repository, new, task.test_file),

@@ -112,7 +112,7 @@ class Lease:
     ) -> None:
         self._over.set()
         self._thread.join()
-        self._give_back()
+        self._release_early()
 
     def check_held(self) -> None:
         """Check the lease without contacting the place.
@@ -156,7 +156,7 @@ class Lease:
                 self._trouble = str(error)
                 return
 
-    def _give_back(self) -> None:
+    def _release_early(self) -> None:
         """Release the lease early; on failure, others wait until it expires."""
         if self._trouble is None:
             free = replace(self._holder, owner=None)
@@ -186,7 +186,7 @@ def take_lease(place: StoragePlace, name: str, terms: LeaseTerms) -> Lease:
     return Lease(place, name, holder, version, since)
 
 
-def take_lease_when_over(place: StoragePlace, name: str, terms: LeaseTerms) -> Lease:
+def take_lease_once_expired(place: StoragePlace, name: str, terms: LeaseTerms) -> Lease:
     """Take a lease, and wait if its holder may be dead.
 
     Raises: LeaseTaken as soon as the holder renews it.

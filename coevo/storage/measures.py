@@ -40,7 +40,7 @@ class MeasuresName:
         return f'{self.pair_id}.{self.segment}.{self.number}.{self.key}{_SUFFIX}'
 
 
-def list_measures(place: StoragePlace, partition: Partition) -> dict[str, MeasuresName]:
+def find_latest_measures(place: StoragePlace, partition: Partition) -> dict[str, MeasuresName]:
     """Return the last measures of each segment that has some, by the segment's key.
 
     No file is read, so that a damaged one is among them.
@@ -68,7 +68,7 @@ def select_measures(
     return selected
 
 
-def find_measures(
+def load_measures(
     place: StoragePlace, partition: Partition, name: MeasuresName
 ) -> MeasureRecord | None:
     """Return the record with a name; None if it is missing or damaged."""
@@ -77,17 +77,17 @@ def find_measures(
 
 def load_measured_segments(store: Store, partition: Partition) -> Iterator[Segment]:
     """Yield the current segments of a partition as a release has them, with their measures."""
-    names = list_measures(store.storage, partition)
+    names = find_latest_measures(store.storage, partition)
     for segment in store.load_segments(partition):
         name = names.get(segment.key)
-        record = find_measures(store.storage, partition, name) if name else None
+        record = load_measures(store.storage, partition, name) if name else None
         yield join_measures(segment, record)
 
 
 def add_measures(place: StoragePlace, partition: Partition, record: MeasureRecord) -> MeasureRecord:
     """Write a record as the last one of its segment, and return it with its number."""
     while True:
-        last = list_measures(place, partition).get(record.segment)
+        last = find_latest_measures(place, partition).get(record.segment)
         numbered = replace(record, number=last.number + 1 if last else 1)
         name = MeasuresName(
             pair_id=record.pair_id,

@@ -140,7 +140,7 @@ class BucketPlace:
         sentence `busy` if another process holds it.
         """
         try:
-            lease = leases.take_lease_when_over(self, name, leases.LeaseTerms())
+            lease = leases.take_lease_once_expired(self, name, leases.LeaseTerms())
         except leases.LeaseTaken as taken:
             raise Fatal(f'{busy} ({taken})') from None
         with lease:

@@ -85,7 +85,7 @@ def merge_walks(old: WalkRecord, new: WalkRecord) -> WalkRecord:
     """
     verdicts = _collect_verdicts(old)
     for rev, verdict in _collect_verdicts(new).items():
-        if not _did_know_more(verdicts.get(rev), verdict):
+        if not _must_keep_old_verdict(verdicts.get(rev), verdict):
             verdicts[rev] = verdict
     cutoffs = (old.repository.cutoff, new.repository.cutoff)
     reached = None if None in cutoffs else max(filter(None, cutoffs))
@@ -147,7 +147,7 @@ def _collect_verdicts(record: WalkRecord) -> dict[str, _Verdict]:
     return pairs | {drop.key: drop for drop in record.drops}
 
 
-def _did_know_more(old: _Verdict | None, new: _Verdict) -> bool:
+def _must_keep_old_verdict(old: _Verdict | None, new: _Verdict) -> bool:
     """Return whether the old result for a commit must be kept because the new one knows less."""
     if old is None:
         return False

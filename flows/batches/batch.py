@@ -31,11 +31,13 @@ def run_job(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> 
     store = parse_root(job.store)
     outputs: list[JobOutput] = []
     try:
-        claim = leases.take_lease_when_over(
-            open_place(store), claims.name_repository_claim(job.name), leases.LeaseTerms()
+        claim = leases.take_lease_once_expired(
+            open_place(store),
+            claims.name_repository_claim(job.repository_name),
+            leases.LeaseTerms(),
         )
     except leases.LeaseTaken as taken:
-        return JobResult(name=job.name, outcome=JobOutcome.CLAIMED, sentence=str(taken))
+        return JobResult(name=job.repository_name, outcome=JobOutcome.CLAIMED, sentence=str(taken))
     with claim:
         ended = run_command(
             _COMMAND,
@@ -74,11 +76,11 @@ def _build_result(
     failure = None
     if outcome is not JobOutcome.DONE:
         failed = failures.JobFailure(
-            name=job.name, verb=job.verb, run=job.run, sentence=sentence, ended=ended
+            name=job.repository_name, verb=job.verb, run=job.run, sentence=sentence, ended=ended
         )
         failure = failures.write_failure(parse_root(job.store), failed)
     return JobResult(
-        name=job.name,
+        name=job.repository_name,
         outcome=outcome,
         sentence=redact(sentence),
         mined=found.mined,

@@ -54,7 +54,7 @@ def list_silent_runs(store: Root) -> frozenset[str]:
     return frozenset(_parse_run_id(lease.name) for lease in run_leases if lease.seconds_left < 0)
 
 
-def forget_dead_runs(store: Root) -> None:
+def remove_leases_of_dead_runs(store: Root) -> None:
     """Remove the leases of all runs that do not live, released or expired.
 
     No run takes such a lease again.

@@ -1,7 +1,7 @@
 """Run a command in a separate process, within limits of time and memory.
 
 If it exceeds them, it is ended with all its descendants. The child should end when its standard
-input ends, so that it does not outlive a killed parent (`stop_with_parent`).
+input ends, so that it does not outlive a killed parent (`kill_process_at_end_of_input`).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def run_command(
         return ChildExit(status=process.returncode, stop=stop, complaint=_read_tail(errors))
 
 
-def stop_with_parent() -> None:
+def kill_process_at_end_of_input() -> None:
     """Kill this process as soon as its standard input ends; to be called in a child.
 
     A kill does no harm to the store, and sandboxes and helpers end with the process that started

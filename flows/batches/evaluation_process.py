@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 
 from coevo.command.main import main
-from flows.batches.contained import stop_with_parent
+from flows.batches.contained import kill_process_at_end_of_input
 
 if __name__ == '__main__':
     words = sys.stdin.buffer.readline().decode().removesuffix('\n').split('\0')
-    stop_with_parent()
+    kill_process_at_end_of_input()
     raise SystemExit(main(words))

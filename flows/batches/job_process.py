@@ -19,7 +19,7 @@ from coevo.model.profiles import load_profile
 from coevo.model.reasons import explain_reason
 from coevo.storage.place import parse_root
 from coevo.storage.store import Store
-from flows.batches.contained import stop_with_parent
+from flows.batches.contained import kill_process_at_end_of_input
 from flows.batches.jobs import (
     FATAL,
     TRANSIENT,
@@ -43,7 +43,7 @@ def main() -> int:
     Progress and result are written to standard output, one line each.
     """
     job = codec.decode_record(BatchJob, sys.stdin.buffer.readline())
-    stop_with_parent()
+    kill_process_at_end_of_input()
     signal.signal(signal.SIGTERM, _exit_on_signal)
     answers = _reserve_stdout()
 

@@ -60,7 +60,7 @@ class BatchJob:
     run: str | None = None
 
     @property
-    def name(self) -> str:
+    def repository_name(self) -> str:
         """The name of the repository before its clone is read: `repo`, or its source.
 
         Credentials in the source are left out.

@@ -178,7 +178,7 @@ def _load_file(place: StoragePlace, name: str) -> bytes:
 
 
 @contextmanager
-def hold_crawl_lock(store: Root) -> Iterator[HeldLock]:
+def hold_crawl_lock_and_clean(store: Root) -> Iterator[HeldLock]:
     """Allow one crawl of a store at a time, since each repository gets its key only once.
 
     Remove what a killed crawl left. Raises: Fatal if another crawl is running.

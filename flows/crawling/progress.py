@@ -49,7 +49,7 @@ class CrawlProgress:
         return self._before
 
     @contextmanager
-    def record_rows(self, rows: Mapping[int, RepositorySeen]) -> Iterator[None]:
+    def write_rows_on_failure(self, rows: Mapping[int, RepositorySeen]) -> Iterator[None]:
         """Note the rows that the block fills, and write them if the block fails.
 
         `count_row` writes them inside the block, too.

@@ -20,7 +20,12 @@ from miners.discovery.candidates import (
     check_metadata,
     find_reason_against,
 )
-from miners.discovery.github import SearchHits, ask_contributors, ask_root, look_up_repository
+from miners.discovery.github import (
+    SearchHits,
+    add_contributor_count,
+    add_root_facts,
+    look_up_repository,
+)
 from miners.discovery.github_requests import GitHubApi
 from miners.discovery.repository_metadata import RepositoryMetadata
 
@@ -167,12 +172,12 @@ class Survey:
         return _keep_valid_facts(seen, known_row) if known_row is not None else RepositoryFacts()
 
     def _ask_root(self, seen: RepositoryMetadata, facts: RepositoryFacts) -> RepositoryFacts:
-        return ask_root(self._api, seen.github_id, facts, self._profile.build_files)
+        return add_root_facts(self._api, seen.github_id, facts, self._profile.build_files)
 
     def _ask_contributors(
         self, seen: RepositoryMetadata, facts: RepositoryFacts
     ) -> RepositoryFacts:
-        return ask_contributors(self._api, seen.github_id, facts, self._profile.contributors)
+        return add_contributor_count(self._api, seen.github_id, facts, self._profile.contributors)
 
     def _try_asking(self, ask: Callable[[], _T]) -> _T | None:
         """Return an answer, or None if GitHub gives none.

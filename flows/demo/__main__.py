@@ -109,7 +109,7 @@ def run_demo(console: Console, chosen: Sequence[Story], options: DemoOptions) ->
     stories = [story for story in chosen if has_runtime(story)]
     if not stories:
         raise Fatal('nothing is left of the demo')
-    wrong = [line for story in stories for line in check_story(console, story, options)]
+    wrong = [line for story in stories for line in run_and_compare_story(console, story, options)]
     if wrong:
         console.print('Not as expected (-), but found (+):', *wrong, sep='\n', markup=False)
         return 1
@@ -117,11 +117,11 @@ def run_demo(console: Console, chosen: Sequence[Story], options: DemoOptions) ->
     if options.graded:
         console.print(grade_gold(FIRST), markup=False, highlight=False)
     console.print(f'All {count} test methods came out as expected.', highlight=False)
-    console.print(say_what_next(stories), markup=False, highlight=False)
+    console.print(describe_next_commands(stories), markup=False, highlight=False)
     return 0
 
 
-def say_what_next(stories: Sequence[Story]) -> str:
+def describe_next_commands(stories: Sequence[Story]) -> str:
     """Return where the repositories and snapshots are, and some commands to try on them."""
     first, *others = stories
     home = FOLDER / first.folder
@@ -163,7 +163,7 @@ def has_runtime(story: Story) -> bool:
     return bool(LANGUAGES[story.language].make_runtimes().known)
 
 
-def check_story(console: Console, story: Story, options: DemoOptions) -> tuple[str, ...]:
+def run_and_compare_story(console: Console, story: Story, options: DemoOptions) -> tuple[str, ...]:
     """Write, mine and release a history; return a line for each deviation from its tables.
 
     What could not be mined and families without a task are lines, too. Earlier results are removed

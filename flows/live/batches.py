@@ -33,7 +33,7 @@ from flows.batches.batch import run_job
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob, JobOutcome, JobResult
 from flows.live.heartbeat import hold_run_lease
-from flows.live.reap import GRACE_SECONDS, end_dead_runs
+from flows.live.reap import GRACE_SECONDS, restart_dead_runs
 from flows.live.tool_check import check_tools
 from flows.live.trying import make_retried_task
 
@@ -49,7 +49,7 @@ def process_repositories(
     check_tools(job.sandbox)
     store = parse_root(job.store)
     with hold_run_lease(store):
-        end_dead_runs(store, timedelta(seconds=GRACE_SECONDS), get_run_logger().warning)
+        restart_dead_runs(store, timedelta(seconds=GRACE_SECONDS), get_run_logger().warning)
         progress = LiveProgress(len(repositories))
         results = []
         for repository_job in _build_jobs(store, repositories, job):
@@ -78,11 +78,15 @@ def _attempt_job(job: BatchJob, limits: BatchLimits, progress: LiveProgress) -> 
     If all tries fail transiently, that is a result, and not an error of the run.
     """
     listener = Listener(step=progress.show_step, say=get_run_logger().info)
-    named = _do.with_options(task_run_name=job.name.replace('{', '{{').replace('}', '}}'))
+    named = _run_job_or_raise.with_options(
+        task_run_name=job.repository_name.replace('{', '{{').replace('}', '}}')
+    )
     state = named(job, limits, quote(listener), return_state=True)
     outcome = state.result(raise_on_failure=False)
     if isinstance(outcome, Transient):
-        return JobResult(name=job.name, outcome=JobOutcome.TRANSIENT, sentence=str(outcome))
+        return JobResult(
+            name=job.repository_name, outcome=JobOutcome.TRANSIENT, sentence=str(outcome)
+        )
     if isinstance(outcome, BaseException):
         raise outcome
     assert isinstance(outcome, JobResult)
@@ -90,7 +94,7 @@ def _attempt_job(job: BatchJob, limits: BatchLimits, progress: LiveProgress) -> 
 
 
 @make_retried_task
-def _do(job: BatchJob, limits: BatchLimits, listener: Listener) -> JobResult:
+def _run_job_or_raise(job: BatchJob, limits: BatchLimits, listener: Listener) -> JobResult:
     result = run_job(job, limits, listener)
     if result.outcome is JobOutcome.TRANSIENT:
         raise Transient(result.sentence)

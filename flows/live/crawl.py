@@ -15,15 +15,15 @@ from flows import discovery
 from flows.discovery import CrawlOptions, CrawlReport
 from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import remove_overdue_runs
-from flows.live.trying import end_by_sentence, retry_step
+from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
-from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.candidate_profiles import load_candidate_profile
 from miners.discovery.github_requests import PUBLIC_API
 from miners.discovery.github_tokens import parse_tokens
 
 
 @flow(name='crawl', persist_result=False)
-@end_by_sentence
+@turn_errors_into_failed_states
 def crawl(profile: str | list[str] = 'testevo', profiles: str | None = None) -> State[None]:
     """Crawl GitHub once for each of some profiles and write the crawls to the worker's store.
 
@@ -59,7 +59,9 @@ def _crawl(profile: str, profiles: str | None) -> CrawlReport:
     """Crawl; the tokens come from the environment, since Prefect would store parameters."""
     options = CrawlOptions(
         store=load_worker_settings().store,
-        profile=load_profile(profile, Path(profiles) if profiles else None),  # own name: the user's
+        profile=load_candidate_profile(
+            profile, Path(profiles) if profiles else None
+        ),  # own name: the user's
         tokens=parse_tokens(os.environ),
         api=os.environ.get('COEVO_GITHUB_API') or PUBLIC_API,
     )

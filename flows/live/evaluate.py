@@ -24,12 +24,12 @@ from flows.batches.contained import BatchLimits, run_command
 from flows.batches.jobs import FATAL
 from flows.live.heartbeat import hold_run_lease
 from flows.live.reap import TAG
-from flows.live.trying import end_by_sentence
+from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
 
 
 @flow(name='evaluate', persist_result=False)
-@end_by_sentence
+@turn_errors_into_failed_states
 def evaluate(
     snapshot: str,
     out: str,
@@ -64,7 +64,7 @@ def evaluate(
 
 
 @flow(name='evaluate-part', persist_result=False)
-@end_by_sentence
+@turn_errors_into_failed_states
 def evaluate_part(
     snapshot: str,
     out: str,

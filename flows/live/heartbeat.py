@@ -43,7 +43,7 @@ def hold_run_lease(store: Root) -> Iterator[None]:
         with lease:
             yield
     except (TerminationSignal, SystemExit):  # as Prefect raises it in a flow or in a task
-        request_present_run_again()
+        schedule_present_run_again()
         raise
 
 
@@ -51,7 +51,7 @@ def hold_run_lease(store: Root) -> Iterator[None]:
 # completed.
 
 
-def start_run_again(
+def schedule_run_again(
     client: SyncPrefectClient, run: FlowRun, why: str, tags: Collection[str] = ()
 ) -> None:
     """Schedule a run of the same deployment with the same name and parameters.
@@ -71,7 +71,7 @@ def start_run_again(
         )
 
 
-def request_present_run_again() -> None:
+def schedule_present_run_again() -> None:
     """Schedule the current run again with the same parameters, unless it is no longer running.
 
     It is scheduled once only.
@@ -79,4 +79,4 @@ def request_present_run_again() -> None:
     with get_client(sync_client=True) as client:
         run = client.read_flow_run(this_run.id)
         if run.state is not None and run.state.is_running():
-            start_run_again(client, run, 'handed-back')
+            schedule_run_again(client, run, 'handed-back')

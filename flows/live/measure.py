@@ -12,13 +12,13 @@ from coevo.model.listener import Listener
 from flows import measure_pass
 from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import remove_overdue_runs
-from flows.live.trying import end_by_sentence, retry_step
-from flows.live.worker_settings import check_engine, load_worker_settings
+from flows.live.trying import retry_step, turn_errors_into_failed_states
+from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.measure_pass import MeasureOptions, MeasureReport
 
 
 @flow(name='measure', persist_result=False)
-@end_by_sentence
+@turn_errors_into_failed_states
 def measure(
     repository: str | None = None,
     runs: int | None = None,
@@ -29,7 +29,7 @@ def measure(
     repository  owner/name; only tasks of this one
     runs        most runs of tests for one pair; None takes the number of the pair's profile
     """
-    check_engine(engine)
+    check_engine_versions(engine)
     remove_overdue_runs()
     settings = load_worker_settings()
     options = MeasureOptions(

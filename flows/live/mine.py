@@ -12,14 +12,14 @@ from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob, Verb
 from flows.live import clock
 from flows.live.batches import process_repositories
-from flows.live.trying import end_by_sentence
-from flows.live.worker_settings import check_engine, load_worker_settings
+from flows.live.trying import turn_errors_into_failed_states
+from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.months import find_month_end, parse_day
 from flows.options import choose_walk, parse_families
 
 
 @flow(name='mine', persist_result=False)
-@end_by_sentence
+@turn_errors_into_failed_states
 def mine(
     repositories: list[str],
     profile: str = 'default',
@@ -56,7 +56,7 @@ def mine(
                 failure
     memory_gib  limit for the process that mines; tests have limits of their own
     """
-    check_engine(engine)
+    check_engine_versions(engine)
     if name is not None and len(repositories) != 1:
         raise Fatal(f'{name} can be the name of one repository, not of {len(repositories)}')
     chosen_families = parse_families(families or ())

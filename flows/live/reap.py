@@ -20,10 +20,10 @@ from prefect.states import Crashed
 from coevo.model.listener import Say
 from coevo.storage.place import Root
 from flows.batches import claims
-from flows.live.heartbeat import start_run_again
+from flows.live.heartbeat import schedule_run_again
 from flows.live.overdue import remove_overdue_runs
 from flows.live.runs import list_flow_runs
-from flows.live.trying import end_by_sentence
+from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
 
 TAG = 'coevo'
@@ -36,7 +36,7 @@ _OPEN = [StateType.PENDING.value, StateType.RUNNING.value, StateType.CANCELLING.
 
 
 @flow(name='reap', log_prints=True)
-@end_by_sentence
+@turn_errors_into_failed_states
 def reap(grace_seconds: float = GRACE_SECONDS) -> int:
     """End all dead runs, start them again, and return their number.
 
@@ -44,20 +44,20 @@ def reap(grace_seconds: float = GRACE_SECONDS) -> int:
     """
     remove_overdue_runs()
     store, grace = load_worker_settings().store, timedelta(seconds=grace_seconds)
-    return len(end_dead_runs(store, grace, get_run_logger().warning))
+    return len(restart_dead_runs(store, grace, get_run_logger().warning))
 
 
-def end_silent_runs(store: Root, say: Say) -> None:
-    """End dead runs as `end_dead_runs` does, but only if some heartbeat is missing.
+def restart_dead_runs_after_silence(store: Root, say: Say) -> None:
+    """End dead runs as `restart_dead_runs` does, but only if some heartbeat is missing.
 
     Otherwise the server is not contacted, so that a process outside of a flow run can call this
     often.
     """
     if claims.list_silent_runs(store):
-        end_dead_runs(store, timedelta(seconds=GRACE_SECONDS), say)
+        restart_dead_runs(store, timedelta(seconds=GRACE_SECONDS), say)
 
 
-def end_dead_runs(store: Root, grace: timedelta, say: Say) -> tuple[FlowRun, ...]:
+def restart_dead_runs(store: Root, grace: timedelta, say: Say) -> tuple[FlowRun, ...]:
     """Tell Prefect that runs without a heartbeat have crashed, then start them again.
 
     A run that was started again before is not started a third time. Return the dead runs.
@@ -71,8 +71,8 @@ def end_dead_runs(store: Root, grace: timedelta, say: Say) -> tuple[FlowRun, ...
             crashed: State[None] = Crashed(message='no heartbeat: the process of this run is gone')
             client.set_flow_run_state(run.id, crashed, force=True)
             if AGAIN not in run.tags:
-                start_run_again(client, run, AGAIN, [AGAIN])
-    claims.forget_dead_runs(store)
+                schedule_run_again(client, run, AGAIN, [AGAIN])
+    claims.remove_leases_of_dead_runs(store)
     return dead
 
 

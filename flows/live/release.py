@@ -23,8 +23,8 @@ from flows import months
 from flows.live import clock
 from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import remove_overdue_runs
-from flows.live.trying import end_by_sentence, retry_step
-from flows.live.worker_settings import check_engine, load_worker_settings
+from flows.live.trying import retry_step, turn_errors_into_failed_states
+from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.options import ReleaseOptions, parse_families
 from flows.publication import parse_urls, publish_or_wait, write_code_free_edition
 from packagers import cataloguing
@@ -40,7 +40,7 @@ WAITING, INCOMPLETE = 'Waiting', 'Incomplete'
 
 
 @flow(name='release', persist_result=False)
-@end_by_sentence
+@turn_errors_into_failed_states
 def release(
     month: str | None = None,
     name: str | None = None,
@@ -69,7 +69,7 @@ def release(
     wait_days  how long after its end the month waits for missing repositories
     incomplete whether it is released without them then
     """
-    check_engine(engine)
+    check_engine_versions(engine)
     settings = load_worker_settings()
     present = clock.get_scheduled_present()
     is_scheduled = month is None

@@ -14,14 +14,14 @@ from flows import reverification
 from flows.live import clock
 from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import remove_overdue_runs
-from flows.live.trying import end_by_sentence, retry_step
-from flows.live.worker_settings import check_engine, load_worker_settings
+from flows.live.trying import retry_step, turn_errors_into_failed_states
+from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.reverification import Reverification, ReverifyOptions
 from packagers.publishing import list_snapshots, locate_snapshot
 
 
 @flow(name='reverify', persist_result=False)
-@end_by_sentence
+@turn_errors_into_failed_states
 def reverify(
     sample: int = 100,
     seed: int | None = None,
@@ -36,7 +36,7 @@ def reverify(
               all labels of the store
     repository  owner/name; draw only labels of this one
     """
-    check_engine(engine)
+    check_engine_versions(engine)
     settings = load_worker_settings()
     if seed is None:
         remove_overdue_runs(_choose_seed)

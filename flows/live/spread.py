@@ -17,12 +17,12 @@ from flows.batches.jobs import Verb
 from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import list_requested_repositories, remove_overdue_runs
 from flows.live.reap import TAG
-from flows.live.trying import end_by_sentence
+from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
 
 
 @flow(name='spread', persist_result=False)
-@end_by_sentence
+@turn_errors_into_failed_states
 def spread(
     verb: Verb, size: int = 8, deployment: str = 'batch', parameters: dict[str, Any] | None = None
 ) -> State[None]:

@@ -31,7 +31,7 @@ _P = ParamSpec('_P')
 _R = TypeVar('_R')
 
 
-def end_by_sentence(function: Callable[_P, _R]) -> Callable[_P, _R | State[Any]]:
+def turn_errors_into_failed_states(function: Callable[_P, _R]) -> Callable[_P, _R | State[Any]]:
     """Return a flow's function whose expected errors give a failed state with their sentence.
 
     Bugs keep their tracebacks.

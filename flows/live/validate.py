@@ -8,12 +8,12 @@ from prefect.client.schemas.objects import State
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob, Verb
 from flows.live.batches import process_repositories
-from flows.live.trying import end_by_sentence
-from flows.live.worker_settings import check_engine, load_worker_settings
+from flows.live.trying import turn_errors_into_failed_states
+from flows.live.worker_settings import check_engine_versions, load_worker_settings
 
 
 @flow(name='validate', persist_result=False)
-@end_by_sentence
+@turn_errors_into_failed_states
 def validate(
     repositories: list[str],
     engine: dict[str, str] | None = None,
@@ -24,7 +24,7 @@ def validate(
 
     A revision with a current result is not run again.
     """
-    check_engine(engine)
+    check_engine_versions(engine)
     settings = load_worker_settings()
     job = BatchJob(
         verb=Verb.VALIDATE, source='', store=str(settings.store), sandbox=settings.sandbox

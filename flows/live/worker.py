@@ -23,7 +23,7 @@ from prefect.exceptions import PrefectException
 
 from coevo.model.errors import Fatal, Transient
 from coevo.storage.place import Root
-from flows.live.reap import end_silent_runs
+from flows.live.reap import restart_dead_runs_after_silence
 from flows.live.server_check import check_server
 from flows.live.tool_check import check_tools, prepare_runner_storage
 from flows.live.worker_settings import load_worker_settings
@@ -75,7 +75,9 @@ def _watch_worker(worker: subprocess.Popen[bytes], store: Root) -> int:
         except subprocess.TimeoutExpired:
             # a store or a server that is away is tried again soon, and the worker reports it
             with suppress(httpx.HTTPError, PrefectException, Transient):
-                end_silent_runs(store, lambda sentence: print(f'worker: {sentence}', flush=True))
+                restart_dead_runs_after_silence(
+                    store, lambda sentence: print(f'worker: {sentence}', flush=True)
+                )
 
 
 def _raise_stop_signal(number: int, frame: object) -> NoReturn:

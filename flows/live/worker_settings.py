@@ -42,7 +42,7 @@ def _format_engines(engines: dict[str, str]) -> str:
     return ', '.join(f'engine {version} of {name}' for name, version in engines.items())
 
 
-def check_engine(engine: dict[str, str] | None) -> None:
+def check_engine_versions(engine: dict[str, str] | None) -> None:
     """Raise Fatal if a run demands another engine version than this worker has."""
     if engine is not None and engine != list_engine_versions():
         raise Fatal(

@@ -19,7 +19,7 @@ Found = SingleRevisionRow | tuple[SingleRevisionRow, Reason, str]
 """A row, or a row with the reason why it gives no task, and a detail."""
 
 
-def begin_row(
+def make_unmeasured_row(
     pair: Pair,
     file: SingleRevisionFile,
     family: Family,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from coevo.engine.observed_passes import find_suite_doubt
+from coevo.engine.observed_passes import rerun_and_find_suite_doubt
 from coevo.engine.results import PairEvaluation, Step
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CellEdits
@@ -117,7 +117,9 @@ class ObservedSuite:
         tools = self.revision.tools
         if not tools.profile.observed:
             return None
-        return find_suite_doubt(self.revision.evaluation, self.suite.methods, tools.repository)
+        return rerun_and_find_suite_doubt(
+            self.revision.evaluation, self.suite.methods, tools.repository
+        )
 
     @property
     def is_needed(self) -> bool:
@@ -166,11 +168,11 @@ class ObservedSuite:
 
         tests  number of all tests of the file, passing or not
         """
-        covered = self.measure_coverage(self.suite, focus, tests, self.together)
+        covered = self.compute_coverage_adequacy(self.suite, focus, tests, self.together)
         mutants = self._run_mutants(focus)
         return suites.add_mutant_counts(covered, mutants), mutants
 
-    def measure_coverage(
+    def compute_coverage_adequacy(
         self, suite: PassingSuite, focus: Sequence[Focus], tests: int, trace: Trace
     ) -> SuiteAdequacy:
         """Return the adequacy of a suite without mutants, from its trace."""

@@ -71,7 +71,7 @@ def build_injected_start(observed: ObservedSuite, row: SingleRevisionRow) -> Sta
     tests, path = _draw_passing_tests(observed), observed.file.test_file
     for kind in order_defects(path):
         for text in islice(insertion.insert_defects(kind, observed.text, tests), _TRIES):
-            adequacy = _prove_defect(observed, row, kind, text, insertion.UNRESOLVED)
+            adequacy = _measure_proven_defect(observed, row, kind, text, insertion.UNRESOLVED)
             if adequacy is not None:
                 return Start(text=text, adequacy=adequacy, defect=kind)
     return NoStart(reason=Reason.NO_DEFECT)
@@ -100,7 +100,7 @@ def _draw_passing_tests(observed: ObservedSuite) -> Sequence[Member]:
     return sorted(members, key=lambda one: compute_short_hash(one.owner, one.name, *one.parameters))
 
 
-def _prove_defect(
+def _measure_proven_defect(
     observed: ObservedSuite,
     row: SingleRevisionRow,
     kind: Defect,
@@ -118,7 +118,9 @@ def _prove_defect(
     if run.breaks_others or not _shows_defect(kind, run, unresolved):
         return None
     adequacy = measure_start(observed, row, run)
-    if kind in _GREEN and not any(fall > 0 for fall in compute_falls(row.adequacy, adequacy)):
+    if kind in _GREEN and not any(
+        fall > 0 for fall in compute_adequacy_falls(row.adequacy, adequacy)
+    ):
         return None
     return adequacy
 
@@ -188,7 +190,7 @@ def build_removed_start(observed: ObservedSuite, row: SingleRevisionRow) -> Star
     if set(observed.suite.methods) - set(targets) - set(run.passing):
         return NoStart(reason=Reason.START_BROKEN, detail='a test that is left does not pass')
     adequacy = measure_start(observed, row, run)
-    if not any(fall > 0 for fall in compute_falls(row.adequacy, adequacy)):
+    if not any(fall > 0 for fall in compute_adequacy_falls(row.adequacy, adequacy)):
         return NoStart(reason=Reason.START_NO_WORSE, adequacy=adequacy)
     return Start(text=text, adequacy=adequacy)
 
@@ -246,7 +248,7 @@ def _measure_older_start(
     if run.breaks_others:
         return NoStart(reason=Reason.FILE_NEEDED, rev=older_rev)
     adequacy = measure_start(observed, row, run)
-    fall = max(compute_falls(row.adequacy, adequacy), default=0.0)
+    fall = max(compute_adequacy_falls(row.adequacy, adequacy), default=0.0)
     if fall < observed.revision.tools.profile.files.least_fall:
         return NoStart(
             reason=Reason.START_NO_WORSE, detail=f'{fall:.1f}', adequacy=adequacy, rev=older_rev
@@ -326,7 +328,7 @@ STARTS: Mapping[Family, tuple[StartBuilder, ...]] = {
 # The next part measures how much lower the adequacy of a test file is at its start.
 
 
-def compute_falls(gold: SuiteAdequacy | None, start: SuiteAdequacy) -> list[float]:
+def compute_adequacy_falls(gold: SuiteAdequacy | None, start: SuiteAdequacy) -> list[float]:
     """Return by how many percentage points the start is below gold, as a list.
 
     First line coverage, then the share of killed mutants; what was not measured is left out. A
@@ -412,7 +414,7 @@ def measure_start(observed: ObservedSuite, row: SingleRevisionRow, run: StartRun
         files = [focus.file for focus in row.focus]
         traced = observed.revision.trace_suite(suite, files, run.runner)
         if traced.together is not None:
-            adequacy = observed.measure_coverage(suite, row.focus, tests, traced.together)
+            adequacy = observed.compute_coverage_adequacy(suite, row.focus, tests, traced.together)
         adequacy = suites.add_mutant_counts(
             adequacy, suites.run_suite(run.runner, suite, suites.restore_drawn_mutants(row.mutants))
         )

@@ -26,7 +26,12 @@ from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import MethodChange, Stage
 from flows.single_revision import selection
 from flows.single_revision.finished import PartCache
-from flows.single_revision.found import Found, add_run_results, begin_row, build_start_rows
+from flows.single_revision.found import (
+    Found,
+    add_run_results,
+    build_start_rows,
+    make_unmeasured_row,
+)
 from flows.single_revision.observed_suite import ObservedRevision, ObservedSuite
 from flows.single_revision.selection import (
     LEAST_SHARE,
@@ -134,7 +139,7 @@ def _list_drops(found: Sequence[Found]) -> Iterator[Drop]:
     for result in found:
         if not isinstance(result, SingleRevisionRow):
             row, reason, detail = result
-            yield Drop.make_at_stage(Stage.SINGLE_REVISION, row, row.suite_id, reason, detail)
+            yield Drop.make_drop_at_stage(Stage.SINGLE_REVISION, row, row.suite_id, reason, detail)
 
 
 def _build_unit_drop(pair: Pair, unit: CodeUnit) -> Drop:
@@ -142,7 +147,7 @@ def _build_unit_drop(pair: Pair, unit: CodeUnit) -> Drop:
     assert unit.reason is not None, 'others have rows'
     key = compute_short_hash(pair.pair_id, unit.family, unit.name)
     detail = f'{unit.name} {unit.detail}'.rstrip()
-    return Drop.make_at_stage(Stage.SINGLE_REVISION, pair, key, unit.reason, detail)
+    return Drop.make_drop_at_stage(Stage.SINGLE_REVISION, pair, key, unit.reason, detail)
 
 
 def _index_methods(pair: Pair, file: SingleRevisionFile) -> dict[str, TestMethod]:
@@ -277,7 +282,7 @@ def select_inputs(tools: Tools, pair: Pair, families: Sequence[Family]) -> Input
         for family in families:
             if family in UNIT_FAMILIES:
                 continue
-            row = begin_row(pair, file, family, _determine_focus(tree, file, family))
+            row = make_unmeasured_row(pair, file, family, _determine_focus(tree, file, family))
             reason = file.reason or _find_early_rejection(tools.profile.files, tree, file, family)
             if reason is None:
                 wanted[family] = row

@@ -23,7 +23,12 @@ from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod
 from coevo.model.single_revision_rows import ExecutingTest
 from flows.single_revision.finished import PartCache
-from flows.single_revision.found import Found, add_run_results, begin_row, build_start_rows
+from flows.single_revision.found import (
+    Found,
+    add_run_results,
+    build_start_rows,
+    make_unmeasured_row,
+)
 from flows.single_revision.observed_suite import ObservedRevision, ObservedSuite
 from flows.single_revision.selection import Steadiness
 from miners.units import CodeUnit
@@ -77,7 +82,7 @@ def study_units(
 
 def _list_test_runs(known: Declarations, suite: ObservedSuite) -> Iterator[_TestRun]:
     for test, trace in zip(suite.suite.methods, suite.traces, strict=True):
-        executed = known.find_executed(trace.executed)
+        executed = known.find_executed_declarations(trace.executed)
         yield _TestRun(test_file=suite.file.test_file, test=test, executed=executed)
 
 
@@ -199,7 +204,7 @@ def _build_unit_rows(
     for about in found:
         unit = about.unit
         focus = unit.focus if lined is None else _narrow_to_bodies(about, lined)
-        row = begin_row(revision.pair, observed.file, unit.family, focus, unit.name)
+        row = make_unmeasured_row(revision.pair, observed.file, unit.family, focus, unit.name)
         row = replace(
             add_run_results(revision, row, steady),
             focal_share=about.share,
@@ -347,7 +352,9 @@ class Declarations:
             )
         return self._files[path]
 
-    def find_executed(self, methods: Iterable[ExecutedMethod]) -> tuple[CallableDeclaration, ...]:
+    def find_executed_declarations(
+        self, methods: Iterable[ExecutedMethod]
+    ) -> tuple[CallableDeclaration, ...]:
         """Return the declarations of executed methods in order, each once.
 
         Methods outside of the project's code are left out.

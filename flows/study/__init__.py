@@ -18,7 +18,7 @@ from flows.rows import DecidedMethod, build_method_row
 from flows.study.context import PairContext, Study, Tools
 from flows.study.execution import trace_methods
 from flows.study.texts import add_text_measures
-from flows.study.track_checks import build_track_cases, check_tracks, withhold_tracks
+from flows.study.track_checks import build_track_cases, check_tracks, remove_rejected_tracks
 
 __all__ = ['PairContext', 'Study', 'Tools', 'study_pair']
 
@@ -40,7 +40,7 @@ def study_pair(context: PairContext, decided: Sequence[DecidedMethod], sandbox: 
         )
     check_tracks(context, decided, changed, pair_study)
     pair_study.decided = tuple(
-        withhold_tracks(decided, build_track_cases(context, labelled, pair_study))
+        remove_rejected_tracks(decided, build_track_cases(context, labelled, pair_study))
     )
     for item in pair_study.decided:
         method_id = item.selected.method_id

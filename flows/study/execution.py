@@ -9,7 +9,7 @@ from coevo.engine.results import SelectedMethod
 from coevo.engine.tracing import OWN_CELL, Traces, trace_cells
 from coevo.languages.table import get_reading
 from coevo.languages.traces import Trace
-from coevo.measures.coverage import measure_coverage, measure_each
+from coevo.measures.coverage import measure_coverage, measure_each_dependency
 from coevo.model.dependencies import Dependency, choose_dependency_list, select_dependencies
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ExecutedRow, PairEnd
@@ -123,7 +123,7 @@ def add_coverage(known: MethodRow, dependencies: tuple[Dependency, ...], trace: 
     return replace(
         known,
         coverage=measure_coverage(select_dependencies(dependencies, known.dependency_list), trace),
-        covered_dependencies=measure_each(dependencies, trace),
+        covered_dependencies=measure_each_dependency(dependencies, trace),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from coevo.engine.observed_passes import find_doubts
-from coevo.engine.repairs import classify_repair, guard_repairs
+from coevo.engine.observed_passes import rerun_and_find_doubts
+from coevo.engine.repairs import classify_repair, collect_repair_evidence
 from coevo.engine.results import SelectedMethod, Step
 from coevo.languages.conditions import RunConditions
 from coevo.languages.refactorings import Refactorings, RefactoringStatus
@@ -33,7 +33,7 @@ def check_tracks(
     """Check the methods that have a track, and store the evidence in `found`.
 
     Any decided method may be the passing sibling of a repair. No track is removed here, see
-    `withhold_tracks`.
+    `remove_rejected_tracks`.
     """
     tracked = [item for item in decided if item.decision.track is not None]
     if not tracked:
@@ -49,7 +49,7 @@ def _record_doubts(context: PairContext, tracked: Sequence[DecidedMethod], found
     if context.tools.profile.observed:
         selected = [item.selected for item in tracked]
         repository = context.tools.repository
-        found.doubts = find_doubts(context.evaluation, selected, repository)
+        found.doubts = rerun_and_find_doubts(context.evaluation, selected, repository)
 
 
 def _isolate_methods(context: PairContext, tracked: Sequence[DecidedMethod], found: Study) -> None:
@@ -105,7 +105,7 @@ def _check_guards(
     if not repairs:
         return
     repository, old = context.tools.repository, context.pair.old.rev
-    guards = guard_repairs(
+    guards = collect_repair_evidence(
         context.evaluation,
         [item.selected for item in repairs],
         evaluated,
@@ -126,7 +126,7 @@ def _check_suites(context: PairContext, found: Study) -> None:
         return
     answers = []
     for build in (context.evaluation.old, context.evaluation.new):
-        answer, spent = context.tools.suites.get_answer(context.built, build)
+        answer, spent = context.tools.suites.get_or_run_answer(context.built, build)
         context.evaluation.cost.add(Step.SUITE, spent)
         answers.append(answer)
     found.suite_old, found.suite_new = answers
@@ -166,7 +166,7 @@ def build_refactoring_rows(pair: Pair, refactorings: Refactorings) -> Iterator[R
 # The rest decides which labelled methods keep their track.
 
 
-def withhold_tracks(
+def remove_rejected_tracks(
     decided: Sequence[DecidedMethod], cases: Mapping[str, TrackCase]
 ) -> Iterator[DecidedMethod]:
     """Yield the decided methods; those that a filter rejects lose their track and get the reason.

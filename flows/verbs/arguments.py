@@ -9,7 +9,7 @@ from coevo.options.settings import Setting
 from coevo.storage.place import parse_root
 
 
-def add_store(verb: argparse.ArgumentParser) -> None:
+def add_store_option(verb: argparse.ArgumentParser) -> None:
     """Add the option `--store` to the parser of a verb."""
     verb.add_argument(
         '--store',

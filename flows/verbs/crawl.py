@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb `crawl` with its options to the parsers of `coevo pipeline`."""
-    from miners.discovery.candidate_profiles import load_profiles
+    from miners.discovery.candidate_profiles import load_candidate_profiles
 
     crawl = verbs.add_parser(
         'crawl',
@@ -30,7 +30,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--profile',
         default='testevo',
         metavar='NAME',
-        help=f'what is asked of a repository: {", ".join(load_profiles())}, or one of --profiles',
+        help=f'what is asked of a repository: {", ".join(load_candidate_profiles())}, or one of --profiles',
     )
     crawl.add_argument(
         '--profiles', type=Path, metavar='FILE', help='a file with profiles beside our own'
@@ -54,13 +54,13 @@ def _crawl(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console, show_progress
     from coevo.storage.place import parse_root
     from flows.discovery import CrawlOptions, crawl
-    from miners.discovery.candidate_profiles import load_profile
+    from miners.discovery.candidate_profiles import load_candidate_profile
     from miners.discovery.github_requests import PUBLIC_API
     from miners.discovery.github_tokens import parse_tokens
 
     options = CrawlOptions(
         store=parse_root(arguments.store),
-        profile=load_profile(arguments.profile, arguments.profiles),
+        profile=load_candidate_profile(arguments.profile, arguments.profiles),
         tokens=parse_tokens(os.environ, arguments.tokens),
         api=arguments.api or os.environ.get('COEVO_GITHUB_API') or PUBLIC_API,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from coevo.model.errors import Fatal
 from coevo.options.parser import PIPELINE_STEPS, Parser, parse_positive
 from coevo.storage.place import find_local_folder
-from flows.verbs.arguments import LOCAL, add_store
+from flows.verbs.arguments import LOCAL, add_store_option
 
 if TYPE_CHECKING:
     from flows.forecast import Forecast, ForecastCost
@@ -25,7 +25,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'proved valid.',
         example='coevo pipeline forecast --machines 4 --cores 8',
     )
-    add_store(verb)
+    add_store_option(verb)
     verb.add_argument(
         '--machines', type=parse_positive, default=1, metavar='N', help='how many there are'
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from coevo.options.parser import PIPELINE_STEPS, Parser, add_jobs
-from flows.verbs.arguments import add_store
+from coevo.options.parser import PIPELINE_STEPS, Parser, add_jobs_option
+from flows.verbs.arguments import add_store_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'An interrupt loses only the pairs in progress; the next call goes on.',
         example='coevo pipeline measure --repository apache/commons-csv',
     )
-    add_store(verb)
+    add_store_option(verb)
     verb.add_argument(
         '--repository',
         metavar='OWNER/NAME',
@@ -37,7 +37,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'were measured with another number are measured again (default: as the profile of the pair '
         'says, and none again)',
     )
-    add_jobs(verb)
+    add_jobs_option(verb)
     verb.set_defaults(run=_run)
 
 

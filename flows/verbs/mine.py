@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from coevo.model.errors import Fatal
 from coevo.model.families import SINGLE_REVISION_FAMILIES
 from coevo.model.words import Walk
-from coevo.options.parser import PIPELINE_VERBS, Parser, add_jobs, add_sandbox
+from coevo.options.parser import PIPELINE_VERBS, Parser, add_jobs_option, add_sandbox_option
 from coevo.options.settings import Setting
 from coevo.storage.place import find_local_folder
 from flows.months import parse_day
-from flows.verbs.arguments import LOCAL, add_store
+from flows.verbs.arguments import LOCAL, add_store_option
 
 if TYPE_CHECKING:
     from flows.options import MineOptions
@@ -48,7 +48,7 @@ def _add_profile_and_store(verb: Parser) -> None:
     verb.add_argument(
         '--profile', default='default', metavar='NAME', help=f'what is run, and how far: {known}'
     )
-    add_store(verb)
+    add_store_option(verb)
     verb.add_argument(
         '--private',
         action='store_true',
@@ -108,8 +108,8 @@ def _add_machine(verb: Parser) -> None:
         help='label only: mutants and undone changes of tasks wait for `coevo pipeline measure`, and '
         'without them no strict score can be given',
     )
-    add_jobs(verb)
-    add_sandbox(verb)
+    add_jobs_option(verb)
+    add_sandbox_option(verb)
     verb.add_argument(
         '--again',
         action='store_true',

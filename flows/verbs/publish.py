@@ -7,7 +7,7 @@ import sys
 
 from coevo.display.redaction import hide_credentials
 from coevo.model.errors import DamagedSnapshot
-from coevo.options.parser import PIPELINE_STEPS, Parser, add_snapshot
+from coevo.options.parser import PIPELINE_STEPS, Parser, add_snapshot_argument
 from coevo.storage.place import parse_root
 
 
@@ -18,7 +18,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help=PIPELINE_STEPS['publish'],
         example='coevo pipeline publish snapshots/2026-05 s3://my-bucket/2026-05',
     )
-    add_snapshot(verb)
+    add_snapshot_argument(verb)
     verb.add_argument('target', type=parse_root, metavar='DIR|URL', help='a folder, or s3://…')
     verb.set_defaults(run=_run)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from coevo.model.errors import Fatal, Transient
 from coevo.options.parser import PIPELINE_STEPS, Parser, parse_positive
 from coevo.storage.place import find_local_folder
-from flows.verbs.arguments import LOCAL, add_store
+from flows.verbs.arguments import LOCAL, add_store_option
 
 if TYPE_CHECKING:
     from flows.plans import MiningPlan
@@ -31,7 +31,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='REPOSITORY',
         help='a path, a URL, or owner/name (default: the candidates of the latest crawls)',
     )
-    add_store(verb)
+    add_store_option(verb)
     verb.add_argument(
         '--commits',
         type=parse_positive,

@@ -10,7 +10,7 @@ from coevo.model.families import RELEASED_FAMILIES
 from coevo.options.parser import PIPELINE_VERBS, Parser, to_unicode
 from coevo.storage.place import parse_root
 from flows.months import parse_day
-from flows.verbs.arguments import LOCAL, add_store
+from flows.verbs.arguments import LOCAL, add_store_option
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -20,7 +20,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help=PIPELINE_VERBS['release'],
         example='coevo release --snapshot snapshots/2026-05 --month 2026-05',
     )
-    add_store(verb)
+    add_store_option(verb)
     verb.add_argument(
         '--snapshot',
         type=parse_root,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from coevo.options.parser import PIPELINE_STEPS, Parser, add_jobs, parse_positive
-from flows.verbs.arguments import add_store
+from coevo.options.parser import PIPELINE_STEPS, Parser, add_jobs_option, parse_positive
+from flows.verbs.arguments import add_store_option
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -18,7 +18,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb.add_argument(
         'snapshot', nargs='?', help='draw of what it released (default: all of the store)'
     )
-    add_store(verb)
+    add_store_option(verb)
     verb.add_argument(
         '--sample', type=parse_positive, default=100, metavar='N', help='how many labels'
     )
@@ -29,7 +29,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='OWNER/NAME',
         help='draw of this one alone',
     )
-    add_jobs(verb)
+    add_jobs_option(verb)
     verb.set_defaults(run=_run)
 
 

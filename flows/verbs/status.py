@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from coevo.options.parser import PIPELINE_STEPS, Parser, parse_positive
 from flows.repository_states import RepositoryState
-from flows.verbs.arguments import add_store
+from flows.verbs.arguments import add_store_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +45,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='N',
         help='the most lines of the table (default: 50)',
     )
-    add_store(verb)
+    add_store_option(verb)
     verb.set_defaults(run=_run)
 
 
@@ -150,7 +150,7 @@ def _print_month(console: Console, store: Store, month: str) -> int:
 def _print_repository(console: Console, store: Store, overview: StoreOverview, repo: str) -> None:
     """Print all that is known of a repository. Raises: Fatal if nothing is."""
     from flows.console import build_funnel_table
-    from flows.funnel import build_funnel, count_labels, count_umpire
+    from flows.funnel import build_funnel, count_labels, count_project_command_results
     from flows.status import summarise_repositories
 
     if repo not in overview.states:
@@ -187,7 +187,7 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
             _print_sentence(
                 console, 'labels: ' + ', '.join(f'{name} {count}' for name, count in counted)
             )
-        umpire = count_umpire(segments).sentence
+        umpire = count_project_command_results(segments).sentence
         if umpire:
             _print_sentence(console, umpire)
     for sentence in _describe_cost_and_failures(store, one):

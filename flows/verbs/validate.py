@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from coevo.model.errors import Fatal, Transient
-from coevo.options.parser import PIPELINE_STEPS, Parser, add_sandbox
-from flows.verbs.arguments import add_store
+from coevo.options.parser import PIPELINE_STEPS, Parser, add_sandbox_option
+from flows.verbs.arguments import add_store_option
 
 VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3
 
@@ -24,7 +24,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb.add_argument(
         'repositories', nargs='+', metavar='REPOSITORY', help='a path, a URL, or owner/name'
     )
-    add_store(verb)
+    add_store_option(verb)
     verb.add_argument(
         '--name',
         metavar='OWNER/NAME',
@@ -33,7 +33,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb.add_argument(
         '--ref', help='what is proven (default: the latest release, or the default branch)'
     )
-    add_sandbox(verb)
+    add_sandbox_option(verb)
     verb.set_defaults(run=_run)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coevo.model.errors import Fatal
 from coevo.options.parser import PIPELINE_STEPS, Parser
-from flows.verbs.arguments import add_store
+from flows.verbs.arguments import add_store_option
 
 if TYPE_CHECKING:
     from coevo.storage.store import Store
@@ -28,7 +28,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     which.add_argument('--pair', metavar='PAIR_ID', help='a pair, in every walk')
     which.add_argument('--task', metavar='TASK_ID', help='a task; its methods keep their labels')
     verb.add_argument('--reason', required=True, metavar='TEXT', help='what readers are told')
-    add_store(verb)
+    add_store_option(verb)
     verb.set_defaults(run=_run)
 
 
@@ -67,7 +67,7 @@ def _check_exists(store: Store, kind: WithdrawnKind, id_: str) -> None:
     """Raise Fatal for an id that the store does not have: a typing error would withdraw nothing."""
     from coevo.storage.withdrawals import WithdrawnKind
     from flows.crawling.crawls import load_latest_stamps, load_rows_by_profile
-    from packagers.drafts import compute_task_id
+    from packagers.drafts import compute_method_task_id
 
     if kind is WithdrawnKind.REPOSITORY:
         if id_ not in load_rows_by_profile(store.root, load_latest_stamps(store.root)):
@@ -78,7 +78,9 @@ def _check_exists(store: Store, kind: WithdrawnKind, id_: str) -> None:
             exists = id_ in {pair_id for _, pair_id in store.load_walk(partition).pairs}
         else:
             rows = (row for segment in store.load_segments(partition) for row in segment.methods)
-            exists = any(row.track is not None and compute_task_id(row) == id_ for row in rows)
+            exists = any(
+                row.track is not None and compute_method_task_id(row) == id_ for row in rows
+            )
         if exists:
             return
     raise Fatal(f'{store.root} has no {kind} {id_!r}: look it up in a snapshot with `coevo query`')

@@ -39,7 +39,7 @@ from miners.cloning.remotes import (
     FetchLimits,
     Remote,
 )
-from miners.discovery.crawls import record_crawl
+from miners.discovery.crawls import record_clone_refs
 from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 GITHUB = 'https://github.com'
@@ -154,10 +154,10 @@ def pin_existing_clone(store: Path, repo: str, url: str | None = None) -> Iterat
     with ExitStack() as stack:
         if git_dir.is_dir():
             stack.enter_context(lock_for_use(git_dir))
-        location = tombstones.load_location(git_dir) or url
+        location = tombstones.load_url_of_evicted_clone(git_dir) or url
         if not git_dir.is_dir() and location is not None:
             stack.enter_context(pin_clone(location, store=store, name=repo))
-            record_crawl(Repository(git_dir))
+            record_clone_refs(Repository(git_dir))
         yield git_dir
 
 
@@ -362,7 +362,7 @@ def _update_existing(remote: Remote, git_dir: Path, advertised: AdvertisedRefs) 
     if remote.address.redacted_location != load_origin(git_dir):
         _check_same_repository(remote, git_dir, advertised, have)
     elif have == advertised.refs and _has_same_head(git_dir, advertised):
-        remote.fill_holes(git_dir, have)
+        remote.copy_missing_objects(git_dir, have)
         return
     _fetch_changes(remote, git_dir, advertised, careful=False)
 

@@ -30,7 +30,7 @@ def make_room(clones: Path, limits: FetchLimits, *, needed: int = 0) -> tuple[st
         return ()
     left = limits.store_bytes - needed - count_bytes(clones)
     evicted = []
-    for git_dir in _list_by_last_use(clones):
+    for git_dir in _list_clones_by_last_use(clones):
         if left >= 0:
             break
         if _evict(git_dir, limits):
@@ -44,7 +44,7 @@ def make_room(clones: Path, limits: FetchLimits, *, needed: int = 0) -> tuple[st
     return tuple(evicted)
 
 
-def _list_by_last_use(clones: Path) -> list[Path]:
+def _list_clones_by_last_use(clones: Path) -> list[Path]:
     """Return the paths of complete and of unfinished clones, the least recently used first."""
     whole = {path for path in clones.glob('*.git') if not path.name.startswith('.')}
     begun = {path.with_name(path.name[1:].removesuffix('.new')) for path in clones.glob('.*.new')}

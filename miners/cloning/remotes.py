@@ -194,12 +194,12 @@ class Remote:
             reason, sentence = _SENTENCES['shallow']
             raise Unclonable(reason, f'{self.address.redacted_location} {sentence}')
 
-    def fill_holes(self, git_dir: Path, refs: Mapping[str, str]) -> None:
+    def copy_missing_objects(self, git_dir: Path, refs: Mapping[str, str]) -> None:
         """Copy objects that a mirror lacks and its local source now has.
 
         Nothing happens for a source on another machine.
         """
-        if self.address.objects is not None and can_fill_holes(self.address.objects, git_dir):
+        if self.address.objects is not None and has_missing_object(self.address.objects, git_dir):
             self._copy_objects(git_dir, sorted(refs.items()), self._count_bytes_left(git_dir))
 
     def _fetch_or_copy(self, git_dir: Path, refspecs: str, left: int | None) -> None:
@@ -309,7 +309,7 @@ def _split_into_batches(
     refs: Sequence[str], branch: str | None, careful: bool
 ) -> Iterator[Sequence[str]]:
     first = [ref for ref in refs[:1] if ref == branch]
-    slices = list(_split_tags(refs)) if first and careful else []
+    slices = list(_split_tags_into_batches(refs)) if first and careful else []
     yield from slices
     if first:
         yield first
@@ -320,7 +320,7 @@ def _split_into_batches(
         yield rest[start : start + size]
 
 
-def _split_tags(refs: Sequence[str]) -> Iterator[Sequence[str]]:
+def _split_tags_into_batches(refs: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield slices of the tags among the refs, in version order.
 
     So a history is fetched in pieces, oldest first.
@@ -393,7 +393,7 @@ def copy_objects(
     run_checked('update-ref', '--no-deref', '--stdin', stdin=updates)
 
 
-def can_fill_holes(objects: Path, git_dir: Path) -> bool:
+def has_missing_object(objects: Path, git_dir: Path) -> bool:
     """Return whether the source now has an object that the mirror is recorded to lack.
 
     objects  the source's folder of objects

@@ -10,7 +10,7 @@ from miners.cloning.mirror_git import git, list_refs, remove_stale_files
 from miners.cloning.remotes import RELEASED
 
 
-def keep_commits(git_dir: Path, revs: Iterable[str]) -> None:
+def protect_commits_from_removal(git_dir: Path, revs: Iterable[str]) -> None:
     """Point refs under refs/coevo/released/ at commits, so that Git and coevo never remove them.
 
     Raises: DamagedMirror if one is missing.

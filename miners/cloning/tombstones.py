@@ -75,7 +75,7 @@ def restore_objects(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, 
     )
 
 
-def load_location(git_dir: Path) -> str | None:
+def load_url_of_evicted_clone(git_dir: Path) -> str | None:
     """Return the address from which an evicted clone can be fetched again.
 
     None if there is no tombstone.

@@ -199,7 +199,7 @@ class _CloneSearch:
             if self._absent or moment is None or (latest is not None and moment <= latest)
         ]
         search = BodySearch(self._texts, self._trees, history, known)
-        search.note_absent(before, frozenset(self._absent))
+        search.note_absent_bodies(before, frozenset(self._absent))
         for _, seen_bodies in search.run(moments):
             for each in seen_bodies:
                 self._absent.discard(each.body)
@@ -228,10 +228,10 @@ class _CloneSearch:
                 self._seen[each.body] = _choose_earlier(self._former.get(each.body), each)
             self._listener.step(number, len(moments))
             if time.process_time() - kept_at >= _SECONDS_AT_RISK:
-                self._keep_state(number)
+                self._save_search_state(number)
                 kept_at = time.process_time()
 
-    def _keep_state(self, done: int) -> None:
+    def _save_search_state(self, done: int) -> None:
         if self._former:
             return  # only the last complete result holds these sightings, so a kill goes back to it
         self._listener.keep(

@@ -179,13 +179,13 @@ class _RowReader:
             tests, code = self._find_method_test(row), self._list_method_code(row)
         else:
             tests, code = self._list_file_tests(row), self._list_focus_members(row)
-        test_hashes = [body for member in tests for body in self._note_prints(member)]
+        test_hashes = [body for member in tests for body in self._record_prints(member)]
         # For a source method, only its whole declaration is searched for: its block alone
         # identifies it poorly.
-        code_hashes = [self._note_prints(member)[0] for member in code]
+        code_hashes = [self._record_prints(member)[0] for member in code]
         return RowBodies(key=key, test=tuple(test_hashes), code=tuple(code_hashes))
 
-    def _note_prints(self, member: Member) -> list[str]:
+    def _record_prints(self, member: Member) -> list[str]:
         """Record the prints of a member and return its hashes, the whole declaration first."""
         prints = dict(make_body_prints(self._reading.LEXIS, member))
         for body, body_print in prints.items():

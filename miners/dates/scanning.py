@@ -78,7 +78,7 @@ class BodyScanner:
         for body, key in self._keys.items():
             self._by_key[key].add(body)
 
-    def close_body(self, body: str) -> None:
+    def stop_searching_for_body(self, body: str) -> None:
         """Stop searching for a body."""
         del self.open[body]
         del self.holders[body]
@@ -94,10 +94,10 @@ class BodyScanner:
         The blob is scanned unless that was done before.
         """
         if oid not in self.scanned:
-            self.find_bodies_in_blob(oid, self.texts.read(oid))
+            self.scan_blob_for_bodies(oid, self.texts.read(oid))
         return self._held.get(oid, _NOTHING) & self.open.keys()
 
-    def find_bodies_in_blob(self, oid: str, source: bytes) -> None:
+    def scan_blob_for_bodies(self, oid: str, source: bytes) -> None:
         """Scan a blob for the open bodies and note what it holds, unless it was scanned before."""
         if oid in self.scanned:
             return
@@ -116,14 +116,14 @@ class BodyScanner:
             self.open[body]
             for key in (None, *(self._by_key.keys() & words))
             for body in self._by_key.get(key, ())
-            if self.open[body].words <= words and self._begins_in(body, source)
+            if self.open[body].words <= words and self._may_begin_in(body, source)
         ]
         if not candidates:
             return False
         text = self.texts.reading.LEXIS.read(source)
         return any(candidate.may_be_in(text, words) for candidate in candidates)
 
-    def _begins_in(self, body: str, source: bytes) -> bool:
+    def _may_begin_in(self, body: str, source: bytes) -> bool:
         """Return whether a text has the first tokens of a body.
 
         The first few calls for a body return True without a check, since the pattern takes

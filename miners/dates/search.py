@@ -68,7 +68,7 @@ class BodySearch:
         """The bodies that have not been seen yet."""
         return self._scanner.open.keys()
 
-    def note_absent(self, revs: frozenset[str], bodies: frozenset[str]) -> None:
+    def note_absent_bodies(self, revs: frozenset[str], bodies: frozenset[str]) -> None:
         """Tell the search that none of the commits `revs` contains any of `bodies`.
 
         So their trees need not be searched.
@@ -93,7 +93,7 @@ class BodySearch:
                 return
             for oid in (oid for change in changes for oid in change.added_blobs):
                 while self._is_available(oid) and oid not in self._scanner.scanned:
-                    self._scanner.find_bodies_in_blob(*next(stream))
+                    self._scanner.scan_blob_for_bodies(*next(stream))
             yield number, list(self._find_seen_bodies(moment, changes))
 
     def _is_available(self, oid: str) -> bool:
@@ -107,7 +107,7 @@ class BodySearch:
             for body in self._find_added_bodies(change):
                 brought.setdefault(body, []).append(change)
         for body, deciding in sorted(brought.items()):
-            self._scanner.close_body(body)
+            self._scanner.stop_searching_for_body(body)
             whys = [why for change in deciding if (why := self._explain_no_date(change, moment))]
             yield SeenBody(
                 body=body,
@@ -147,7 +147,7 @@ class BodySearch:
         if self._since is not None and (moment is None or moment >= self._since):
             return NoDateReason.LACKING
         if change.rev not in self._bulk:
-            self._bulk[change.rev] = is_bulk(change, self._texts, self._trees)
+            self._bulk[change.rev] = is_bulk_addition(change, self._texts, self._trees)
         return NoDateReason.BULK if self._bulk[change.rev] else None
 
 
@@ -176,7 +176,7 @@ ROOT_TESTS = 20  # the same limit for a commit without a parent
 _SOME = 400  # files
 
 
-def is_bulk(change: CommitChange, texts: BlobTexts, trees: TreeBlobs) -> bool:
+def is_bulk_addition(change: CommitChange, texts: BlobTexts, trees: TreeBlobs) -> bool:
     """Return whether a commit adds more tests than people write at once.
 
     A test that was in any file of a parent counts as moved. A test that replaces another in its
@@ -185,14 +185,14 @@ def is_bulk(change: CommitChange, texts: BlobTexts, trees: TreeBlobs) -> bool:
     limit = BULK_TESTS if change.parents else ROOT_TESTS
     if min(_count_test_marks(difference, texts) for difference in change.differences) <= limit:
         return False
-    first = _take_first_files(change)
+    first = _limit_added_files(change)
     is_long = first.blobs != change.blobs
     return (is_long and _adds_more_tests(first, limit, texts, trees)) or _adds_more_tests(
         change, limit, texts, trees
     )
 
 
-def _take_first_files(change: CommitChange) -> CommitChange:
+def _limit_added_files(change: CommitChange) -> CommitChange:
     """Return the change with only some of the files that it adds.
 
     An import of thousands of files is recognised by a part of them. Such a part never adds more

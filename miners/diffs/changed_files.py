@@ -12,7 +12,7 @@ from coevo.languages.layout import ProductionKind, Side
 from coevo.languages.reading import RevisionTree
 from coevo.model.reasons import DiffReason
 from miners.diffs.contexts import TestTree
-from miners.diffs.links import is_at_or_below, list_links
+from miners.diffs.links import is_at_or_below, list_test_links
 from miners.diffs.resources import is_resource
 from miners.diffs.sources import SourceChange, find_source_changes
 
@@ -140,7 +140,7 @@ class ChangedFiles:
     @cached_property
     def links(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
         """The symbolic links among the tests with their targets, at old and at new."""
-        return list_links(self.old.tree), list_links(self.new.tree)
+        return list_test_links(self.old.tree), list_test_links(self.new.tree)
 
     @cached_property
     def shown_paths(self) -> tuple[list[str], list[str]]:

@@ -30,7 +30,7 @@ from miners.diffs.coupling import Reference, find_focal_method, make_dependencie
 from miners.diffs.dependencies import RevisionDependencies
 from miners.diffs.links import is_at_or_below
 from miners.diffs.matching import match_tests, pair_with_keys
-from miners.diffs.readers import Readers, find_readers
+from miners.diffs.readers import Readers, find_affected_units
 from miners.diffs.sources import SourceChange
 
 __all__ = ['PairChange', 'diff_pair', 'compute_candidate_id']
@@ -215,7 +215,7 @@ class _PairDifference:
             return
         most = len(unchanged)
         if self.gate is not None:
-            unchanged = sorted(unchanged, key=self._draw_number)
+            unchanged = sorted(unchanged, key=self._compute_draw_position)
             own = sum(item.origin is FileOrigin.WRITTEN for item, _ in compared.referring)
             most = self.gate.count_unchanged(own)
         added = 0
@@ -230,7 +230,7 @@ class _PairDifference:
             else:
                 compared.alike += 1
 
-    def _draw_number(self, ends: _Ends) -> str:
+    def _compute_draw_position(self, ends: _Ends) -> str:
         """Return the place of an unchanged test in the order that is drawn for the pair."""
         assert ends[1] is not None, 'an unchanged test is at both ends'
         pair_id = self.pair.pair_id
@@ -320,7 +320,9 @@ class _PairDifference:
 
     @cached_property
     def _readers(self) -> tuple[Readers, Readers]:
-        return find_readers(self.old, self.new, self.changed.test_paths, self.changed.resources)
+        return find_affected_units(
+            self.old, self.new, self.changed.test_paths, self.changed.resources
+        )
 
     def _has_context_changed(self, old: Test, new: Test) -> bool:
         if not any(

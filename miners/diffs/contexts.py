@@ -14,7 +14,7 @@ from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading, RevisionTree
 from coevo.languages.table import get_reading
 from coevo.model.records import TestMethod, compute_short_hash
-from miners.diffs.resources import is_named_by_literal, list_stems
+from miners.diffs.resources import is_named_by_literal, list_resource_stems
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,7 +184,7 @@ class TestTree:
         }
 
     def _is_named_after(self, path: str, method: TestMethod) -> bool:
-        stems = list_stems(self.reading, path)
+        stems = list_resource_stems(self.reading, path)
         if method.test_method in stems:
             return True
         file_stem = PurePosixPath(method.test_file).stem
@@ -263,7 +263,7 @@ class TestTree:
         for located in scope:
             yield from self._find_named_members(located, unit, uses)
         if unit.member is not None and self.reading.requests_any_fixture(unit.member):
-            yield from self._find_injectable(own)
+            yield from self._find_injectable_units(own)
         known = self.tree.test_types
         statics = [i for i in self.tree.parse_file(unit.path).imports if i.static]
         simples = set(unit.names & self._known_types)
@@ -318,7 +318,7 @@ class TestTree:
         objects, either: `till.price()` is not the test `price` of the same class.
         """
         members = self._get_members(located)
-        spelled = unit.strings | get_method_source(unit)
+        spelled = unit.strings | find_implied_method_source(unit)
         methods = (unit.calls - uses.of_types) | spelled
         for name in sorted(((unit.names - uses.of_types) | methods) & members.keys()):
             for member_unit in members[name]:
@@ -333,7 +333,7 @@ class TestTree:
     def _is_test(self, unit: TreeUnit) -> bool:
         return any(test.unit is unit for test in self.list_tests(unit.path))
 
-    def _find_injectable(self, own: LocatedType) -> Iterator[TreeUnit]:
+    def _find_injectable_units(self, own: LocatedType) -> Iterator[TreeUnit]:
         """Yield all units in the scope of a type that the framework injects by name."""
         for located in self._get_scope(own):
             for units in self._get_members(located).values():
@@ -412,7 +412,7 @@ def load_test_tree(repository: Repository, rev: str, language: str) -> TestTree:
     return TestTree(parsed, parsed.open_tree(repository, rev))
 
 
-def get_method_source(unit: TreeUnit) -> frozenset[str]:
+def find_implied_method_source(unit: TreeUnit) -> frozenset[str]:
     """Return the test's own name if it has `@MethodSource`, else nothing.
 
     Without arguments this annotation refers to a method of the test's name.

@@ -26,7 +26,7 @@ class Declaration:
     source: str
 
 
-def make_type_rest(path: str, content: bytes, type_: DeclaredType) -> Declaration:
+def make_type_without_methods(path: str, content: bytes, type_: DeclaredType) -> Declaration:
     """Return a type without its methods, constructors and nested types: its head and fields."""
     holes = [(m.start_byte, m.end_byte) for m in type_.members if m.kind in _CALLABLE]
     holes += [

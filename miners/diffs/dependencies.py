@@ -132,7 +132,7 @@ class RevisionDependencies:
             names.add(located.type.simple)
             if member is not None and member.kind == 'method':
                 names |= self._index.find_subtypes(located.type.simple)
-                if self._is_rare(member):
+                if self._has_rare_name(member):
                     names.add(member.name)
         return frozenset(names)
 
@@ -183,7 +183,7 @@ class RevisionDependencies:
             return None
         if not units.names.isdisjoint(self._index.find_subtypes(located.type.simple)):
             return NamingKind.BY_SUBTYPE
-        return NamingKind.UNNAMED if self._is_rare(member) else None
+        return NamingKind.UNNAMED if self._has_rare_name(member) else None
 
     def _is_named(self, located: LocatedType, member: Member | None, units: _UsedUnits) -> bool:
         simple = located.type.simple
@@ -218,7 +218,7 @@ class RevisionDependencies:
             self._static_imports[path] = dict(imports_by_type)
         return self._static_imports[path]
 
-    def _is_rare(self, member: Member) -> bool:
+    def _has_rare_name(self, member: Member) -> bool:
         return (
             member.name not in self.tests.reading.COMMON_CALLS
             and self._index.declaring_counts.get(member.name, 0) <= FEW

@@ -14,7 +14,7 @@ from coevo.git.objects import LINK
 from coevo.languages.reading import RevisionTree
 
 
-def list_links(tree: RevisionTree) -> Mapping[str, str]:
+def list_test_links(tree: RevisionTree) -> Mapping[str, str]:
     """Return the symbolic links of a revision among its tests, with their targets.
 
     Targets are paths of the tree; links out of the tree are left out.

@@ -41,11 +41,11 @@ def match_tests(
     gone  the test classes that no longer exist at new; their tests may have moved to any class
     """
     pool = _MatchPool(deleted, inserted)
-    pool.take_matches(_match_equal_bodies(pool))
-    lineage = _find_lineage(pool)
-    pool.take_matches(_match_same_names(pool, lineage))
-    pool.take_matches(_match_similar_bodies(pool, lineage, gone))
-    pool.take_matches(_match_namesakes(pool))
+    pool.accept_matches(_match_equal_bodies(pool))
+    lineage = _find_same_classes(pool)
+    pool.accept_matches(_match_same_names(pool, lineage))
+    pool.accept_matches(_match_similar_bodies(pool, lineage, gone))
+    pool.accept_matches(_match_namesakes(pool))
     return tuple(pool.matches)
 
 
@@ -57,7 +57,7 @@ class _MatchPool:
         self.matches: list[Match] = []
         self.old_classes = {_get_class(test) for test in deleted}
 
-    def take_matches(self, ranked: Iterable[Match]) -> None:
+    def accept_matches(self, ranked: Iterable[Match]) -> None:
         """Accept matches in the order given, using each method once."""
         for old, new in ranked:
             if old in self.old and new in self.new:
@@ -89,7 +89,7 @@ def _get_distance_key(pair: Match) -> tuple[object, ...]:
     )
 
 
-def _find_lineage(pool: _MatchPool) -> set[tuple[str, str]]:
+def _find_same_classes(pool: _MatchPool) -> set[tuple[str, str]]:
     """Return (old class, new class) pairs that are the same class: unchanged, moved or renamed.
 
     A class counts as renamed to the class that received at least half of its tests with equal

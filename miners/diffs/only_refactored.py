@@ -13,7 +13,7 @@ from coevo.languages.reading import RevisionTree
 from coevo.languages.refactorings import Refactorings
 from coevo.languages.table import get_reading, get_reading_of_file
 from coevo.model.records import Pair, TestMethod
-from miners.diffs.declarations import have_same_tokens, make_type_rest
+from miners.diffs.declarations import have_same_tokens, make_type_without_methods
 from miners.diffs.refactored import Declaration, are_all_only_refactored, is_only_refactored
 from miners.diffs.sources import SourceChange
 
@@ -70,7 +70,7 @@ def _has_changed_beside_its_text(
     if change.old.type.header_hash == change.new.type.header_hash:
         return False
     ends = (
-        make_type_rest(located.path, tree.read_content(located.path), located.type)
+        make_type_without_methods(located.path, tree.read_content(located.path), located.type)
         for tree, located in ((old, change.old), (new, change.new))
     )
     return have_same_tokens(*ends)
@@ -83,7 +83,9 @@ def _make_declaration(
     if located is None:
         return None
     if change.member is None:
-        return make_type_rest(located.path, side.read_content(located.path), located.type)
+        return make_type_without_methods(
+            located.path, side.read_content(located.path), located.type
+        )
     return _make_member_declaration(located, member) if member is not None else None
 
 

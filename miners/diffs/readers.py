@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 from coevo.languages.declarations import Import
 from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading
-from miners.diffs.contexts import Test, TestTree, TreeUnit, get_method_source
-from miners.diffs.resources import is_named_by_literal, list_stems
+from miners.diffs.contexts import Test, TestTree, TreeUnit, find_implied_method_source
+from miners.diffs.resources import is_named_by_literal, list_resource_stems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Readers:
         return test.unit in self.units or not self.stems.isdisjoint(own)
 
 
-def find_readers(
+def find_affected_units(
     old: TestTree,
     new: TestTree,
     places: tuple[Collection[str], Collection[str]],
@@ -46,7 +46,7 @@ def find_readers(
     places     the test files that differ, at old and at new
     resources  the paths of the changed resources of the tests
     """
-    stems = frozenset(stem for path in resources for stem in list_stems(new.reading, path))
+    stems = frozenset(stem for path in resources for stem in list_resource_stems(new.reading, path))
     ends = []
     for own, other, own_paths, other_paths in (
         (old, new, places[0], places[1]),
@@ -54,7 +54,7 @@ def find_readers(
     ):
         changed = set(_list_changed_units(own, other, own_paths, other_paths))
         naming = _list_naming_units(own, resources) if resources else ()
-        ends.append(Readers(units=_spread(own, {*changed, *naming}), stems=stems))
+        ends.append(Readers(units=_spread_to_users(own, {*changed, *naming}), stems=stems))
     return ends[0], ends[1]
 
 
@@ -122,7 +122,7 @@ def _list_all_units(tree: TestTree) -> Iterator[TreeUnit]:
         yield from tree.list_units(path)
 
 
-def _spread(tree: TestTree, seeds: set[TreeUnit]) -> frozenset[TreeUnit]:
+def _spread_to_users(tree: TestTree, seeds: set[TreeUnit]) -> frozenset[TreeUnit]:
     """Return the seeds and all units that may use one of them, directly or indirectly.
 
     What runs without being named, such as set-up, reaches all units of each file that may use its
@@ -174,7 +174,7 @@ def _may_name(tree: TestTree, unit: TreeUnit, wanted: set[str], *, is_injected: 
         wanted.isdisjoint(unit.names)
         and wanted.isdisjoint(unit.calls)
         and wanted.isdisjoint(unit.strings)
-        and wanted.isdisjoint(get_method_source(unit))
+        and wanted.isdisjoint(find_implied_method_source(unit))
     ):
         return True
     return (

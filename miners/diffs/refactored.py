@@ -20,12 +20,17 @@ from coevo.languages.refactorings import (
 )
 from coevo.languages.table import get_reading_of_file
 from coevo.languages.words import DeclarationPart, Word
-from miners.diffs.declarations import Declaration, have_same_tokens, make_type_rest, split_words
+from miners.diffs.declarations import (
+    Declaration,
+    have_same_tokens,
+    make_type_without_methods,
+    split_words,
+)
 from miners.diffs.renaming import (
     CLASSES,
     are_equal_after_renaming,
     collect_names,
-    find_ends,
+    find_renamed_ends,
     is_renamed_only,
 )
 
@@ -125,13 +130,13 @@ def _is_only_transferred(one: Transfer, found: _Known) -> bool:
 
 
 def _list_origins(one: Refactoring, new: Declaration) -> Iterator[Declaration]:
-    end = find_ends(one)
+    end = find_renamed_ends(one)
     if end is not None:
         yield from _find_opposite(one, end[1], end[0], new)
 
 
 def _list_destinations(one: Refactoring, old: Declaration) -> Iterator[Declaration]:
-    end = find_ends(one)
+    end = find_renamed_ends(one)
     if end is not None:
         yield from _find_opposite(one, end[0], end[1], old)
 
@@ -166,7 +171,7 @@ def _list_members(class_: RefactoringLocation) -> Iterator[Declaration]:
             )
             for member in type_.members
         ]
-        for each in (*declarations, make_type_rest(class_.file, content, type_)):
+        for each in (*declarations, make_type_without_methods(class_.file, content, type_)):
             before = class_.start_line - 1
             yield replace(
                 each, start_line=before + each.start_line, end_line=before + each.end_line

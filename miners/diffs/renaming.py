@@ -66,7 +66,7 @@ def collect_names(
     listed = [
         (refactoring.type, *end)
         for refactoring in found
-        if (end := find_ends(refactoring)) is not None
+        if (end := find_renamed_ends(refactoring)) is not None
     ]
     types = [(left, right) for kind, left, right in listed if kind in CLASSES]
     return RenamedNames(
@@ -120,7 +120,9 @@ def are_equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: Re
     return True
 
 
-def find_ends(refactoring: Refactoring) -> tuple[RefactoringLocation, RefactoringLocation] | None:
+def find_renamed_ends(
+    refactoring: Refactoring,
+) -> tuple[RefactoringLocation, RefactoringLocation] | None:
     """Return what is renamed or moved, at old and at new; None for other kinds of refactoring."""
     left = [
         location

@@ -18,7 +18,7 @@ def is_resource(reading: LanguageReading, path: str, side: Side) -> bool:
     return placement is not None and placement.is_resource and placement.side is side
 
 
-def list_stems(reading: LanguageReading, path: str) -> frozenset[str]:
+def list_resource_stems(reading: LanguageReading, path: str) -> frozenset[str]:
     """Return the names of a resource and of its folders, each up to its first dot.
 
     Only below the folder of resources: a method `test` is not what `src/test/resources` is about.

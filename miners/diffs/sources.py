@@ -87,7 +87,7 @@ def find_source_changes(
         for type_ in new.parse_file(path).types
     ]
     changes: list[SourceChange] = []
-    for before, after in _pair_up(olds, news):
+    for before, after in _pair_types(olds, news):
         changes += _compare_types(before, after)
     return tuple(
         sorted(changes, key=lambda c: (c.located.path, *c.lines, c.qualified_name, c.revised))
@@ -102,7 +102,7 @@ def _is_written(path: str, old: RevisionTree, new: RevisionTree) -> bool:
     return (new if path in new.entries else old).find_origin(path) is FileOrigin.WRITTEN
 
 
-def _pair_up(
+def _pair_types(
     olds: list[LocatedType], news: list[LocatedType]
 ) -> Iterator[tuple[LocatedType | None, LocatedType | None]]:
     """Yield each type as it is at old and at new; None where it does not exist.

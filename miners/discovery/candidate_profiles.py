@@ -81,26 +81,28 @@ class CandidateProfile:
         return license_ in self.licences
 
 
-def load_profile(name: str, file: Path | None = None) -> CandidateProfile:
+def load_candidate_profile(name: str, file: Path | None = None) -> CandidateProfile:
     """Return the profile of that name; a user's profile replaces a built-in one.
 
     Raises: Fatal if there is none, or the user's file is invalid.
     """
-    known = load_profiles(file)
+    known = load_candidate_profiles(file)
     if name not in known:
         raise Fatal(f'there is no profile {name!r} of candidates; there are {", ".join(known)}')
     return known[name]
 
 
-def load_profiles(file: Path | None = None) -> dict[str, CandidateProfile]:
+def load_candidate_profiles(file: Path | None = None) -> dict[str, CandidateProfile]:
     """Return the built-in profiles and those of a user's file, by name.
 
     Raises: Fatal if the file is invalid.
     """
-    return _load_profiles(_OWN) | (_load_profiles(file) if file is not None else {})
+    return _load_candidate_profiles(_OWN) | (
+        _load_candidate_profiles(file) if file is not None else {}
+    )
 
 
-def _load_profiles(file: Path) -> dict[str, CandidateProfile]:
+def _load_candidate_profiles(file: Path) -> dict[str, CandidateProfile]:
     try:
         tables = tomllib.loads(file.read_text(encoding='utf-8'))
     except (OSError, ValueError) as error:

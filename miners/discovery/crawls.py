@@ -23,7 +23,7 @@ CRAWL = 'coevo-crawl.json'
 _RELEASED = b'\trefs/coevo/released/'
 
 
-def record_crawl(repository: Repository) -> None:
+def record_clone_refs(repository: Repository) -> None:
     """Record the present time and the refs of a clone, unless its last record has the same refs."""
     listing = repository.run_command('for-each-ref').splitlines(keepends=True)
     refs = hashlib.sha256(b''.join(x for x in listing if _RELEASED not in x)).hexdigest()

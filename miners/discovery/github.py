@@ -77,7 +77,7 @@ def look_up_repository(api: GitHubApi, github_id: int, etag: str | None) -> Look
 
     A private one counts as deleted. Raises: Transient if GitHub does not answer.
     """
-    reply = _ask_about(api, github_id, '', etag)
+    reply = _request_part(api, github_id, '', etag)
     if reply.status == 304:
         return LookupResult(presence=Presence.LOOKUP, etag=etag)
     if reply.status == 200:
@@ -88,7 +88,7 @@ def look_up_repository(api: GitHubApi, github_id: int, etag: str | None) -> Look
     return LookupResult(presence=Presence.BLOCKED if blocked else Presence.DELETED)
 
 
-def ask_root(
+def add_root_facts(
     api: GitHubApi, github_id: int, facts: RepositoryFacts, build_files: Sequence[str]
 ) -> RepositoryFacts:
     """Return the facts with what is at the root: a build file, none, or nothing at all.
@@ -97,7 +97,7 @@ def ask_root(
     """
     root = RootContent.NO_BUILD_FILE
     for name in build_files:
-        reply = _ask_about(api, github_id, f'/contents/{name}', facts.root_etag)
+        reply = _request_part(api, github_id, f'/contents/{name}', facts.root_etag)
         if reply.status == 304:
             return facts
         if reply.status == 200:
@@ -110,14 +110,14 @@ def ask_root(
     return replace(facts, root=root, root_etag=None)
 
 
-def ask_contributors(
+def add_contributor_count(
     api: GitHubApi, github_id: int, facts: RepositoryFacts, wanted: int
 ) -> RepositoryFacts:
     """Return the facts with the number of contributors with an account, counted up to `wanted`.
 
     None if the answer is unknown; `wanted` if GitHub says that there are too many to list.
     """
-    reply = _ask_about(
+    reply = _request_part(
         api, github_id, '/contributors', facts.contributors_etag, per_page=max(1, min(wanted, 100))
     )
     if reply.status == 304:
@@ -134,7 +134,7 @@ def ask_contributors(
     return replace(facts, at_least_contributors=number, contributors_etag=None)
 
 
-def _ask_about(
+def _request_part(
     api: GitHubApi, github_id: int, part: str, etag: str | None, **parameters: int
 ) -> Reply:
     path = f'/repositories/{github_id}{part}'

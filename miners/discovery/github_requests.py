@@ -195,19 +195,19 @@ class GitHubApi:
         if status in _ANSWERS:
             return None
         if status == 401:
-            return self._drop_token(token)
+            return self._reject_token(token)
         if status in (403, 429):
-            return self._apply_limit(token, status, headers, text)
+            return self._note_limit_of_answer(token, status, headers, text)
         return _FailedTry(f'status_{status}', f'status {status}')
 
-    def _drop_token(self, token: GitHubToken) -> _FailedTry:
+    def _reject_token(self, token: GitHubToken) -> _FailedTry:
         self._budgets.forget_token(token)
         self.warnings.append(f'GitHub refused {token}: it may have run out')
         if not len(self._budgets):
             raise Fatal('GitHub takes none of the tokens: make new ones and give them instead')
         return _FailedTry('refused_token', f'{token} was refused', pause=False)
 
-    def _apply_limit(
+    def _note_limit_of_answer(
         self, token: GitHubToken, status: int, headers: Mapping[str, str], text: str
     ) -> _FailedTry | None:
         if 'retry-after' in headers:
@@ -259,7 +259,7 @@ def _make_client(base: str, token: GitHubToken, timeout: int) -> Github:
         seconds_between_requests=None,
         seconds_between_writes=None,
     )
-    limit_answers(client)
+    limit_answer_sizes(client)
     return client
 
 
@@ -275,7 +275,7 @@ class UnreadableAnswer(requests.RequestException):
     """An answer that is too long, or comes too slowly."""
 
 
-def limit_answers(client: Github) -> None:
+def limit_answer_sizes(client: Github) -> None:
     """Make a client limit its answers; call this before its first request.
 
     PyGithub can replace its connections only for all clients at once, and then drops each

@@ -104,7 +104,7 @@ def _pair_with_parents(
         try:
             yield _pair_with_parent(repository, route, commit, remerged)
         except CorruptObject as error:
-            yield route.drop_unreadable(repository, commit.rev, error)
+            yield route.make_unreadable_drop(repository, commit.rev, error)
 
 
 def _pair_with_parent(
@@ -120,7 +120,7 @@ def _pair_with_parent(
         by_hand = _list_files_merged_by_hand(repository, commit, remerged)
         if not any(map(route.is_code, by_hand)):
             return route.make_drop(commit.rev, Reason.MERGE_WITHOUT_CHANGE)
-    _check_readable(repository, changes)
+    _read_changed_files(repository, changes)
     return route.make_pair(parent, commit, old_is_ancestor=True)
 
 
@@ -146,7 +146,7 @@ def _list_code_changes(
     return [c for c in changes if route.is_code(c.path) and c.old_oid != c.new_oid]
 
 
-def _check_readable(repository: Repository, changes: Sequence[FileChange]) -> None:
+def _read_changed_files(repository: Repository, changes: Sequence[FileChange]) -> None:
     """Read the changed files, so that a corrupt object shows now.
 
     Raises: CorruptObject.

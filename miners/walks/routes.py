@@ -57,7 +57,7 @@ class Route:
             between=between,
         )
 
-    def drop_unreadable(self, repository: Repository, rev: str, error: CorruptObject) -> Drop:
+    def make_unreadable_drop(self, repository: Repository, rev: str, error: CorruptObject) -> Drop:
         """Return the drop of a commit with an object that cannot be read.
 
         The reason is `object_missing` if the clone's source lacks the object, else
@@ -69,4 +69,4 @@ class Route:
 
     def make_drop(self, rev: str, reason: Reason, detail: str = '') -> Drop:
         """Return the drop of a commit with a reason."""
-        return Drop.make_at_stage(Stage.WALK, self, rev, reason, detail)
+        return Drop.make_drop_at_stage(Stage.WALK, self, rev, reason, detail)

@@ -90,7 +90,7 @@ def _list_states(
         try:
             commit_state = state_of(commit)
         except CorruptObject as error:
-            yield route.drop_unreadable(repository, commit.rev, error)
+            yield route.make_unreadable_drop(repository, commit.rev, error)
             continue
         if commit_state == state:
             yield route.make_drop(commit.rev, Reason.SAME_CODE_STATE)

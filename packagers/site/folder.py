@@ -55,7 +55,7 @@ def write_site(
     The same snapshots and results give the same bytes. Raises: Fatal if something else is at `out`,
     or two snapshots are of one month.
     """
-    check_target(out)
+    check_site_folder(out)
     check_links(links or {})
     site_months = [months.load_month(path) for path in snapshots]
     twice = [
@@ -98,9 +98,9 @@ def _swap_folders(made: Path, target: Path, old: Path) -> None:
         raise
 
 
-def check_target(out: Path) -> None:
+def check_site_folder(out: Path) -> None:
     """Raise Fatal if `out` is neither free nor a site of coevo."""
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())) or _is_ours(out):
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())) or _is_site_of_coevo(out):
         return
     raise Fatal(f'{out} is there and is no site of coevo: name another folder')
 
@@ -114,7 +114,7 @@ def check_links(links: Mapping[str, str]) -> None:
             )
 
 
-def _is_ours(out: Path) -> bool:
+def _is_site_of_coevo(out: Path) -> bool:
     try:
         index = json.loads((out / INDEX).read_bytes())
     except (OSError, ValueError):

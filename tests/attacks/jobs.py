@@ -33,5 +33,9 @@ def run(sandbox: Sandbox, job: Job) -> Done:
         output = process.stdout.read().decode(errors='replace')
         status = process.wait(timeout=60)
         return Done(
-            status, output, process.get_noise(), process.exceeded, process.get_cpu_seconds()
+            status,
+            output,
+            process.get_last_error_output(),
+            process.exceeded,
+            process.get_cpu_seconds(),
         )

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.measuring.askable import fill_askable, is_strict_askable
-from coevo.evaluation.measuring.strict import set_flags
+from coevo.evaluation.measuring.askable import add_strict_askable, is_strict_askable
+from coevo.evaluation.measuring.strict import add_strictness_flags
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ReversalRow
@@ -84,21 +84,21 @@ def test_old_snapshots_are_asked_for_the_rows_that_a_release_asks(tmp_path: Path
         )
         for one in assignments
     )
-    assert fill_askable(opened, old) == assignments
+    assert add_strict_askable(opened, old) == assignments
 
 
 def test_strict_success_is_null_where_it_cannot_be_asked() -> None:
     lost = row(outcome=TaskOutcome.EXEC_FAIL)
-    assert set_flags(lost).success_strict is False
-    assert set_flags(replace(lost, strict_askable=False)).success_strict is None
-    assert set_flags(replace(lost, strict_askable=None)).success_strict is None
+    assert add_strictness_flags(lost).success_strict is False
+    assert add_strictness_flags(replace(lost, strict_askable=False)).success_strict is None
+    assert add_strictness_flags(replace(lost, strict_askable=None)).success_strict is None
 
 
 def test_copies_and_weakened_neighbours_are_no_strict_success() -> None:
     strict = replace(ADEQUACY, reaches_assertion=True, reversals=ADEQUACY.mutants)
     made = row(adequacy=strict, others_lost=0, others_weakened=0, copies_code=False)
-    assert set_flags(made).success_strict is True
-    assert set_flags(replace(made, others_weakened=1)).success_strict is False
-    assert set_flags(replace(made, copies_code=True)).success_strict is False
+    assert add_strictness_flags(made).success_strict is True
+    assert add_strictness_flags(replace(made, others_weakened=1)).success_strict is False
+    assert add_strictness_flags(replace(made, copies_code=True)).success_strict is False
     # not measured, as where no adequacy was
-    assert set_flags(replace(made, others_weakened=None)).success_strict is True
+    assert add_strictness_flags(replace(made, others_weakened=None)).success_strict is True

@@ -12,7 +12,7 @@ from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.junit_xml import write_junit
-from coevo.evaluation.measuring.strict import set_flags
+from coevo.evaluation.measuring.strict import add_strictness_flags
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.reporting.regrading import regrade_row
@@ -95,7 +95,7 @@ def test_a_weakened_extension_stays_weakened(tmp_path: Path, lost: int) -> None:
         old_by_module=Outcome.FAIL,
         adequacy=replace(ADEQUACY, oracle=oracle),
     )
-    stored = set_flags(
+    stored = add_strictness_flags(
         replace(extended, outcome_by_module=extended.outcome),
     )
     assert regrade_row(stored) == stored
@@ -115,7 +115,7 @@ def test_regrade_remakes_the_same_report_byte_by_byte(
     failed = row(
         'b', outcome=TaskOutcome.CMPL_FAIL, new=Outcome.COMPILE_ERROR, detail=Detail.COMPILE_ERROR
     )
-    stored = [row('a', cost_usd=0.1, repo='other/name'), set_flags(failed)]
+    stored = [row('a', cost_usd=0.1, repo='other/name'), add_strictness_flags(failed)]
     results = write_results(tmp_path, stored).read_bytes()
     write_report(tmp_path, stored)
     report = tmp_path / 'report.json'

@@ -14,7 +14,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.results import write_results
-from coevo.evaluation.submission.drafting import write_submission
+from coevo.evaluation.submission.drafting import write_submission_metadata
 from coevo.evaluation.submission.folder import load_metadata
 from coevo.model.errors import Fatal
 from tests.evaluation.rows import row
@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_results_and_a_person_say_all_fields(folder: Path) -> None:
     answers: Mapping[str, str] = {**SAID, 'network': 'no\n'}
-    made = write_submission(folder, {'cutoff': None}, answers.get)
+    made = write_submission_metadata(folder, {'cutoff': None}, answers.get)
     assert load_metadata(folder) == made
     assert (made.harness, made.model, made.snapshot_sha256) == ('agent', 'm', '0' * 64)
     assert (made.contact, made.url) == ('me@example.org', 'https://example.org/agent')
@@ -43,8 +43,10 @@ def test_a_folder_of_a_run_had_no_network_and_a_second_call_keeps_what_was_said(
     folder: Path,
 ) -> None:
     (folder / 'run.json').write_text('{}')
-    write_submission(folder, SAID)
-    again = write_submission(folder, {'cutoff': '2024-06', 'cutoff_source': 'https://e.org/c'})
+    write_submission_metadata(folder, SAID)
+    again = write_submission_metadata(
+        folder, {'cutoff': '2024-06', 'cutoff_source': 'https://e.org/c'}
+    )
     assert (again.contact, again.network, again.cutoff) == ('me@example.org', False, '2024-06')
 
 
@@ -67,7 +69,7 @@ def test_what_is_missing_or_wrong_is_named_and_nothing_is_written(
     folder: Path, given: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(Fatal, match=sentence):
-        write_submission(folder, given)
+        write_submission_metadata(folder, given)
     assert not (folder / 'submission.json').exists()
 
 
@@ -75,9 +77,9 @@ def test_results_of_two_agents_or_none_are_refused(folder: Path, tmp_path: Path)
     rows = [row('a', harness='agent', model='m'), row('b', harness='agent', model='n')]
     write_results(folder / 'results', rows)
     with pytest.raises(Fatal, match='of 2 agents or models'):
-        write_submission(folder, SAID)
+        write_submission_metadata(folder, SAID)
     with pytest.raises(Fatal, match='has no results; grade its answers first'):
-        write_submission(tmp_path, SAID)
+        write_submission_metadata(tmp_path, SAID)
 
 
 def test_a_person_on_a_terminal_is_asked_for_what_is_missing(folder: Path) -> None:

@@ -63,8 +63,8 @@ def test_unmeasured_success_has_unknown_rewards() -> None:
 def test_better_rewards_dominate_and_not_the_other_way_round(
     better: Rewards, worse: Rewards
 ) -> None:
-    assert better.dominate(worse)
-    assert not worse.dominate(better)
+    assert better.dominates(worse)
+    assert not worse.dominates(better)
 
 
 @pytest.mark.parametrize(
@@ -80,5 +80,5 @@ def test_better_rewards_dominate_and_not_the_other_way_round(
 def test_equal_or_incomparable_rewards_dominate_in_neither_direction(
     one: Rewards, other: Rewards
 ) -> None:
-    assert not one.dominate(other)
-    assert not other.dominate(one)
+    assert not one.dominates(other)
+    assert not other.dominates(one)

@@ -25,7 +25,7 @@ from flows.validations import (
     write_latest,
     write_validation,
 )
-from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.candidate_profiles import load_candidate_profile
 from miners.discovery.candidates import Presence
 from miners.discovery.github_requests import RetryLimits
 from miners.discovery.github_tokens import GitHubToken
@@ -50,7 +50,7 @@ def github(*repositories: Hosted, budgets: Budgets | None = None) -> Iterator[Se
 
 
 def options(server: Server, store: Root, **others: object) -> CrawlOptions:
-    known = {'profile': load_profile('testevo'), 'tokens': tokens(), 'patience': QUICK}
+    known = {'profile': load_candidate_profile('testevo'), 'tokens': tokens(), 'patience': QUICK}
     return CrawlOptions(store=store, api=server.api, **{**known, **others})
 
 
@@ -119,7 +119,7 @@ def write_rows(
     store: Root, crawl: datetime, *rows: RepositorySeen, profile: str = 'testevo'
 ) -> None:
     """A crawl of the store, without a GitHub."""
-    about = {'profile': load_profile(profile).as_json()}
+    about = {'profile': load_candidate_profile(profile).as_json()}
     stamp = f'{crawl:%Y%m%dT%H%M%SZ}'
     write_crawl(
         store,

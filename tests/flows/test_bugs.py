@@ -102,13 +102,13 @@ def test_another_build_retries_a_bug(
 ) -> None:
     plain = options(repository, tmp_path / 'store')
     mine(plain)
-    monkeypatch.setattr(bugs, 'identify_build', lambda: 'another')
+    monkeypatch.setattr(bugs, 'identify_mining_build', lambda: 'another')
     met = mine(plain)
     assert len(met.bugs) == 1
     ((_, shown),) = met.bugs.items()
     assert json.loads(Path(shown).read_text())['build'] == 'another'
     monkeypatch.setattr(mining, 'diff_pair', diff_pair)
-    monkeypatch.setattr(bugs, 'identify_build', lambda: 'a third')
+    monkeypatch.setattr(bugs, 'identify_mining_build', lambda: 'a third')
     assert (mine(plain).executed, mine(plain).bugs) == (1, {})
 
 

@@ -232,7 +232,7 @@ def test_the_cohort_stays_with_the_record_of_its_month(tmp_path: Path) -> None:
     )
     for known in (cohort, None):
         record = MonthRecord(month=MONTH, parts=(), clones=CloneMoments(), cohort=known)
-        assert months.fix_month(place, record)
+        assert months.write_month_once(place, record)
         loaded = months.load_month(place, MONTH)
         assert loaded is not None
         assert loaded.cohort == known

@@ -10,7 +10,7 @@ import pytest
 
 from flows.crawling.crawls import load_latest_candidates
 from flows.crawling.rows import EventKind
-from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.candidate_profiles import load_candidate_profile
 from miners.discovery.candidates import CandidateReason, Presence
 from tests.flows.crawling import crawled, github, rows
 from tests.github_server import Hosted, World
@@ -100,7 +100,7 @@ def test_a_repository_that_leaves_and_returns_gets_an_event_each_time(tmp_path: 
 
 
 def test_a_repository_key_is_permanent_and_never_reused(tmp_path: Path) -> None:
-    tam_eval = load_profile('tam-eval')
+    tam_eval = load_candidate_profile('tam-eval')
     with github(Hosted(id=7, owner='ada', name='tool')) as server:
         crawled(server, tmp_path)
         server.world.rename(7, 'bob/tool')

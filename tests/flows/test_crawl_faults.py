@@ -10,13 +10,13 @@ import pytest
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Listener
 from flows.crawling.crawls import (
-    hold_crawl_lock,
+    hold_crawl_lock_and_clean,
     list_stamps,
     load_latest_candidates,
     load_repositories,
 )
 from miners.discovery.budgets import Clock
-from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.candidate_profiles import load_candidate_profile
 from miners.discovery.candidates import CandidateReason
 from tests.flows.crawling import contents, crawled, github, many, rows
 from tests.github_server import Fault, Hosted
@@ -45,7 +45,7 @@ def test_a_crawl_with_server_faults_writes_the_same_bytes(tmp_path: Path) -> Non
         Fault(kind='primary', path='repositories/7/', seconds=0.1),
         Fault(kind='incomplete', path='search'),
     ]
-    profile = load_profile('tam-eval')
+    profile = load_candidate_profile('tam-eval')
     with github(*many(9)) as server:
         calm = crawled(server, tmp_path / 'calm', now=NOW, profile=profile)
         server.faults += faults
@@ -59,7 +59,7 @@ def test_a_crawl_with_server_faults_writes_the_same_bytes(tmp_path: Path) -> Non
 def test_a_repository_without_an_answer_stays_unknown_until_one_arrives(
     tmp_path: Path, part: str
 ) -> None:
-    profile = load_profile('tam-eval')
+    profile = load_candidate_profile('tam-eval')
     with github(*many(3)) as server:
         server.faults.append(Fault(kind='status', status=500, path=f'/2/{part}', times=-1))
         first = crawled(server, tmp_path, profile=profile)
@@ -152,7 +152,7 @@ def test_a_clock_set_back_does_not_change_the_order_of_crawls(tmp_path: Path) ->
 def test_a_second_crawl_of_a_store_is_refused_while_one_runs(tmp_path: Path) -> None:
     with (
         github(*many(1)) as server,
-        hold_crawl_lock(tmp_path),
+        hold_crawl_lock_and_clean(tmp_path),
         pytest.raises(Fatal, match='is running'),
     ):
         crawled(server, tmp_path)

@@ -21,7 +21,7 @@ from coevo.model.families import Family
 from coevo.model.labels import list_contradictions
 from coevo.model.words import Label
 from flows.demo import history
-from flows.demo.__main__ import DemoOptions, has_runtime, run_demo, say_what_next
+from flows.demo.__main__ import DemoOptions, describe_next_commands, has_runtime, run_demo
 from flows.demo.comparison import list_differences
 from flows.demo.stories import FIRST, STORIES, ExpectedMethod, Story
 from tests.manual.pages import answered
@@ -70,11 +70,11 @@ def test_a_wrong_label_is_listed_as_a_difference() -> None:
 
 def test_the_last_words_name_the_folders_of_the_stories_that_ran() -> None:
     _, kiosk, _ = STORIES
-    assert say_what_next([FIRST, *STORIES]).startswith(
+    assert describe_next_commands([FIRST, *STORIES]).startswith(
         'The repository is demo/repository, the snapshot demo/snapshot; those of Java are in '
         'demo/java, of Python in demo/python, of Go in demo/go. From here on (coevo is in .venv/bin):\n'
     )
-    alone = say_what_next([kiosk])
+    alone = describe_next_commands([kiosk])
     assert alone.startswith(
         'The repository is demo/python/repository, the snapshot demo/python/snapshot. '
     )
@@ -169,7 +169,7 @@ def demo(
 def test_mining_the_demo_gives_the_expected_table(demo: tuple[Story, str, Path]) -> None:
     story, printed, _ = demo
     assert f'All {len(story.methods)} test methods came out as expected.' in printed
-    assert f'{say_what_next([story])}\n' in printed
+    assert f'{describe_next_commands([story])}\n' in printed
     for loss in story.losses:
         assert story is FIRST or loss.reason in printed
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flows.crawling.crawls import list_stamps, load_latest_candidates
-from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.candidate_profiles import load_candidate_profile
 from miners.discovery.candidates import CandidateReason
 from tests.flows.crawling import crawled, github, rows
 from tests.github_server import Hosted
@@ -50,7 +50,7 @@ def test_tam_eval_requires_two_contributors_and_a_push_after_2020(tmp_path: Path
         Hosted(id=5, owner='ada', name='bsd', license='BSD-3-Clause'),
     ]
     with github(*hosted) as server:
-        report = crawled(server, tmp_path, profile=load_profile('tam-eval'))
+        report = crawled(server, tmp_path, profile=load_candidate_profile('tam-eval'))
     assert {row.full_name: row.reason for row in rows(report).values()} == {
         'ada/good': None,
         'ada/alone': CandidateReason.TOO_FEW_CONTRIBUTORS,
@@ -85,7 +85,7 @@ def test_a_crawl_without_changes_spends_only_search_requests(tmp_path: Path) -> 
         Hosted(id=2, owner='ada', name='gradle', license='MIT', files=('build.gradle',)),
         Hosted(id=3, owner='ada', name='empty', license='MIT', files=()),
     ]
-    profile = load_profile('tam-eval')
+    profile = load_candidate_profile('tam-eval')
     with github(*hosted) as server:
         first = crawled(server, tmp_path, profile=profile)
         spent = server.budgets.counted.copy()

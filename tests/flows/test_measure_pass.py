@@ -79,8 +79,8 @@ def load_records(store: Path) -> list[MeasureRecord]:
     """Return the measures of a store without their seconds."""
     opened = Store(store)
     (partition,) = opened.list_partitions()
-    names = measures.list_measures(opened.storage, partition).values()
-    records = (measures.find_measures(opened.storage, partition, name) for name in names)
+    names = measures.find_latest_measures(opened.storage, partition).values()
+    records = (measures.load_measures(opened.storage, partition, name) for name in names)
     return [replace(record, timings=()) for record in records if record is not None]
 
 
@@ -187,7 +187,7 @@ def test_measured_pair_leaves_no_record_of_the_bug_of_another_build(
         first = measure(MeasureOptions(store=labelled))
     assert (first.measured, len(first.bugs)) == (0, 2)
     assert measure(MeasureOptions(store=labelled)).bugs == first.bugs
-    monkeypatch.setattr(bugs, 'identify_build', lambda: 'a mended build')
+    monkeypatch.setattr(bugs, 'identify_mining_build', lambda: 'a mended build')
     again = measure(MeasureOptions(store=labelled))
     assert (again.measured, again.bugs) == (2, {})
     assert not list((labelled / 'failures').rglob('*.json'))

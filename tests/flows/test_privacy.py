@@ -18,7 +18,7 @@ from flows.licence import check_accepted_licences
 from flows.missing_pairs import MineReport
 from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
-from flows.privacy import refuse_elsewhere
+from flows.privacy import refuse_object_store
 from flows.publication import publish_release
 from packagers import cataloguing
 from tests.languages import toys
@@ -115,7 +115,7 @@ def test_store_is_either_private_or_not(repository: Path, tmp_path: Path) -> Non
 
 def test_private_store_is_a_folder_of_this_machine() -> None:
     with pytest.raises(Fatal, match='is not on this machine'):
-        refuse_elsewhere(Url('s3://bucket/store'))
+        refuse_object_store(Url('s3://bucket/store'))
 
 
 @pytest.mark.slow

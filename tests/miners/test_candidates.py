@@ -10,7 +10,11 @@ import pytest
 
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal
-from miners.discovery.candidate_profiles import CandidateProfile, load_profile, load_profiles
+from miners.discovery.candidate_profiles import (
+    CandidateProfile,
+    load_candidate_profile,
+    load_candidate_profiles,
+)
 from miners.discovery.candidates import (
     REASONS,
     CandidateReason,
@@ -58,7 +62,7 @@ def seen(**others: object) -> RepositoryMetadata:
 
 
 def test_the_built_in_profiles_match_the_papers() -> None:
-    testevo, tam_eval = load_profile('testevo'), load_profile('tam-eval')
+    testevo, tam_eval = load_candidate_profile('testevo'), load_candidate_profile('tam-eval')
     assert (testevo.stars, testevo.licences, testevo.build_file) == (500, None, True)
     assert testevo.search_queries == ('is:public language:Java',)
     assert (tam_eval.stars, tam_eval.contributors) == (40, 2)
@@ -71,7 +75,9 @@ def test_the_built_in_profiles_match_the_papers() -> None:
 
 @pytest.mark.parametrize('rules', ['testevo', 'tam-eval'])
 def test_python_and_go_have_the_rules_of_java(rules: str) -> None:
-    java, python, go = (load_profile(f'{rules}{ending}') for ending in ('', '-python', '-go'))
+    java, python, go = (
+        load_candidate_profile(f'{rules}{ending}') for ending in ('', '-python', '-go')
+    )
     assert python == replace(java, name=f'{rules}-python', language='Python')
     assert go == replace(java, name=f'{rules}-go', language='Go')
     assert java.build_files == ('pom.xml',)
@@ -82,13 +88,13 @@ def test_python_and_go_have_the_rules_of_java(rules: str) -> None:
 def test_a_user_can_add_profiles(tmp_path: Path) -> None:
     file = tmp_path / 'own.toml'
     file.write_text(OWN)
-    assert list(load_profiles(file)) == [*BUILT_IN, 'scala']
-    found = load_profile('scala', file)
+    assert list(load_candidate_profiles(file)) == [*BUILT_IN, 'scala']
+    found = load_candidate_profile('scala', file)
     assert found.search_queries[1] == (
         'is:public language:Scala fork:true archived:false pushed:>=2024-05-06 license:mit'
     )
     with pytest.raises(Fatal, match='there are testevo, testevo-python'):
-        load_profile('scala')
+        load_candidate_profile('scala')
 
 
 @pytest.mark.parametrize(
@@ -113,7 +119,7 @@ def test_an_invalid_profile_is_refused(
     file = tmp_path / 'own.toml'
     file.write_text(OWN.replace(line, instead))
     with pytest.raises(Fatal, match=sentence):
-        load_profiles(file)
+        load_candidate_profiles(file)
 
 
 def test_every_candidate_reason_has_an_explanation() -> None:
@@ -190,8 +196,8 @@ def test_the_language_of_a_profile_decides_the_required_build_file(tmp_path: Pat
     file.write_text(
         OWN.replace('Scala', 'Python').replace('build_file = false', 'build_file = true')
     )
-    assert load_profile('scala', file).build_files == LANGUAGES['python'].BUILD_FILES
-    assert load_profile('testevo').build_files == ('pom.xml',)
+    assert load_candidate_profile('scala', file).build_files == LANGUAGES['python'].BUILD_FILES
+    assert load_candidate_profile('testevo').build_files == ('pom.xml',)
     file.write_text(OWN.replace('build_file = false', 'build_file = true'))
     with pytest.raises(Fatal, match='does not know by which file Scala is built; set build_file'):
-        load_profile('scala', file)
+        load_candidate_profile('scala', file)

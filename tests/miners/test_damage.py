@@ -10,8 +10,8 @@ import pytest
 from coevo.git.repository import Repository
 from miners.cloning.clones import obtain_clone
 from miners.cloning.damage import mark_suspect_commits
-from miners.cloning.retention import keep_commits
-from miners.discovery.crawls import load_crawl_time, record_crawl
+from miners.cloning.retention import protect_commits_from_removal
+from miners.discovery.crawls import load_crawl_time, record_clone_refs
 from tests.miners.hosting import refs
 from tests.repos import commit, git, init
 
@@ -52,8 +52,8 @@ def test_clone_that_lost_a_tip_is_rebuilt_with_its_kept_commits(source: Path, st
         parents=[git(source, 'rev-parse', 'HEAD~1')],
     )
     clone = obtain_clone(str(source), store=store)
-    record_crawl(Repository(clone.git_dir))
-    keep_commits(clone.git_dir, [git(source, 'rev-parse', 'HEAD~1')])
+    record_clone_refs(Repository(clone.git_dir))
+    protect_commits_from_removal(clone.git_dir, [git(source, 'rev-parse', 'HEAD~1')])
     before, crawled = refs(clone), load_crawl_time(clone.git_dir)
     lose(clone.git_dir, 'refs/heads/main')
     again = obtain_clone(str(source), store=store)

@@ -17,8 +17,8 @@ from miners.cloning.clones import obtain_clone, pin_clone, pin_existing_clone
 from miners.cloning.evictions import make_room
 from miners.cloning.mirror_git import count_bytes
 from miners.cloning.remotes import FetchLimits
-from miners.cloning.retention import keep_commits
-from miners.discovery.crawls import CRAWL, load_crawl_time, record_crawl
+from miners.cloning.retention import protect_commits_from_removal
+from miners.discovery.crawls import CRAWL, load_crawl_time, record_clone_refs
 from tests.git_server import Fault
 from tests.miners.hosting import Host, hosting, refs
 from tests.open_files import list_open_files
@@ -103,7 +103,7 @@ def test_clone_that_cannot_be_fetched_again_is_not_evicted(
 ) -> None:
     obtain_clone(str(host.cat), store=store, name='a/folder')
     obtain_clone(host.url, store=store, name='octo/cat')
-    keep_commits(
+    protect_commits_from_removal(
         obtain_clone(host.url, store=store, name='a/released').git_dir,
         [git(host.cat, 'rev-parse', 'v1')],
     )
@@ -123,14 +123,14 @@ def test_evicted_clone_is_restored_as_it_was(host: Host, store: Path) -> None:
         git(host.cat, 'update-ref', f'refs/pull/{number}/head', rev)
     git(host.cat, 'update-ref', '-d', 'refs/pull/1/head')
     clone = obtain_clone(host.url, store=store, name='octo/cat')
-    record_crawl(Repository(clone.git_dir))
+    record_clone_refs(Repository(clone.git_dir))
     before, crawled = refs(clone), load_crawl_time(clone.git_dir)
     assert sum(ref.startswith('refs/coevo/kept/') for ref in before) == 3
     assert make_room(store / 'clones', NOTHING) == ('octo+cat',)
     assert count_bytes(store / 'clones') < 350_000  # three pull requests of 100 kB
     with pin_existing_clone(store, 'octo/cat') as git_dir:
         assert refs(git_dir) == before
-        record_crawl(Repository(git_dir))
+        record_clone_refs(Repository(git_dir))
         assert load_crawl_time(git_dir) == crawled
         git(git_dir, 'fsck', '--full', '--strict')
     assert {path.name for path in (store / 'clones').iterdir()} == {
@@ -193,7 +193,7 @@ def test_unfinished_clone_can_be_evicted(host: Host, store: Path) -> None:
 def test_restoring_a_clone_with_new_commits_records_a_new_crawl(host: Host, store: Path) -> None:
     obtain_clone(host.url, store=store, name='octo/cat')
     clone = locate_clone(store, 'octo/cat')
-    record_crawl(Repository(clone))
+    record_clone_refs(Repository(clone))
     before = (clone / CRAWL).read_bytes()
     make_room(store / 'clones', NOTHING)
     commit(host.cat, 'more', {'A.java': 'class A { int a; }'})

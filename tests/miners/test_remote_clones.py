@@ -19,8 +19,8 @@ from coevo.storage.clone_folders import locate_clone
 from miners.cloning import clones
 from miners.cloning.clones import get_scratch_folder, obtain_clone
 from miners.cloning.remotes import FetchLimits
-from miners.cloning.retention import keep_commits
-from miners.discovery.crawls import CRAWL, record_crawl
+from miners.cloning.retention import protect_commits_from_removal
+from miners.discovery.crawls import CRAWL, record_clone_refs
 from miners.discovery.repository_drops import RepositoryReason, Unclonable
 from tests.git_server import Fault
 from tests.miners.hosting import PULLS, Host, hosting, noise, refs
@@ -268,10 +268,10 @@ def test_commits_that_tasks_need_survive_a_force_push(host: Host, store: Path) -
     head = commit(host.cat, 'second', {'A.java': 'class A { int a; }'})
     clone = obtain_clone(host.url, store=store, name=NAME)
     repository = Repository(clone.git_dir)
-    record_crawl(repository)
+    record_clone_refs(repository)
     before = (clone.git_dir / CRAWL).read_bytes()
-    keep_commits(clone.git_dir, [first, head])
-    record_crawl(repository)
+    protect_commits_from_removal(clone.git_dir, [first, head])
+    record_clone_refs(repository)
     assert (clone.git_dir / CRAWL).read_bytes() == before
     commit(host.cat, 'other', {'Z.java': 'class Z {}'}, parents=[])
     for ref in offered(host):
@@ -281,7 +281,7 @@ def test_commits_that_tasks_need_survive_a_force_push(host: Host, store: Path) -
     git(clone.git_dir, 'gc', '--quiet', '--prune=now')
     assert [Repository(clone.git_dir).get_commit(rev).rev for rev in (first, head)] == [first, head]
     with pytest.raises(Fatal, match='damaged'):
-        keep_commits(clone.git_dir, ['0' * 39 + '1'])
+        protect_commits_from_removal(clone.git_dir, ['0' * 39 + '1'])
 
 
 def test_packs_of_many_fetches_are_joined(

@@ -153,7 +153,7 @@ def test_edition_verifies_and_lists_the_rules_that_were_not_checked(
 
 def test_only_the_rules_that_read_texts_cannot_be_checked_without_texts(whole: Path) -> None:
     """Without the columns they cannot be asked, and all others can."""
-    opened = snapshot.attach_unchecked((whole,))
+    opened = snapshot.attach_snapshots_unchecked((whole,))
     for name, rows in dict(opened.rows).items():
         gone = sorted({path.partition('.')[0] for path in find_third_party_paths(TABLES[name])})
         kept = f'* EXCLUDE ({", ".join(gone)})' if gone else '*'

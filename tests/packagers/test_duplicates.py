@@ -18,7 +18,7 @@ from coevo.model.words import Label, MethodChange, Track, Walk
 from packagers.assembly import mark_duplicates
 from packagers.drafts import list_edited_lines
 from packagers.rows import Rows
-from packagers.sameness import find_families
+from packagers.sameness import find_repository_families
 from packagers.tasks import build_tasks
 from tests.repos import commit, git, init
 
@@ -116,7 +116,7 @@ def clones(seen: Sequence[Seen]) -> dict[str, Repository]:
 
 
 def repositories(seen: Sequence[Seen]) -> tuple[RepositoryRow, ...]:
-    found = find_families(clones(seen))
+    found = find_repository_families(clones(seen))
     return tuple(
         filled(RepositoryRow, repo=repo, language='java', walk=Walk.PARENTS, family=family)
         for repo, family in found.items()
@@ -284,7 +284,7 @@ def test_equal_tests_of_unrelated_repositories_are_separate_tasks(tmp_path: Path
         new = commit(repo, 'test', {TEST: shop_test(trivial)}, date=day(2))
         seen.append(Seen(f'{name}/shop', repo, old, new, before=None, after=trivial))
     apart(*seen)
-    assert len(set(find_families(clones(seen)).values())) == 2
+    assert len(set(find_repository_families(clones(seen)).values())) == 2
 
 
 def test_different_edits_of_one_test_are_separate_tasks(tmp_path: Path) -> None:
@@ -314,7 +314,9 @@ def test_repository_with_two_roots_joins_both_families(tmp_path: Path) -> None:
     alone = init(tmp_path / 'alone')
     commit(alone, 'alone', OLD, date=day(1))
     paths = {'b/left': left, 'a/right': right, 'c/both': both, 'd/alone': alone}
-    assert find_families({name: Repository(path / '.git') for name, path in paths.items()}) == {
+    assert find_repository_families(
+        {name: Repository(path / '.git') for name, path in paths.items()}
+    ) == {
         'a/right': 'a/right',
         'b/left': 'a/right',
         'c/both': 'a/right',
@@ -328,7 +330,9 @@ def test_pull_request_ref_does_not_join_two_families(tmp_path: Path) -> None:
         commit(repo, repo.name, OLD, date=day(1))
     git(left, 'fetch', '-q', str(right), 'main:refs/pull/1/head')
     paths = {'a/left': left, 'a/right': right}
-    assert find_families({name: Repository(path / '.git') for name, path in paths.items()}) == {
+    assert find_repository_families(
+        {name: Repository(path / '.git') for name, path in paths.items()}
+    ) == {
         'a/left': 'a/left',
         'a/right': 'a/right',
     }

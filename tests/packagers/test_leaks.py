@@ -18,7 +18,7 @@ from coevo.model.dependencies import RESOURCE, Dependency, Revised
 from coevo.model.words import MethodChange
 from coevo.snapshots import cutoffs
 from coevo.storage.store import Store
-from packagers.dating import find_earliest
+from packagers.dating import find_earliest_if_all_known
 from tests import segments
 from tests.miners.dates.searches import date_rows
 from tests.repos import commit, git, init, write_object
@@ -377,5 +377,5 @@ def test_date_within_the_cutoff_period_or_missing_is_not_clean(
 
 def test_a_task_is_as_old_as_its_oldest_method() -> None:
     old, new = datetime(2020, 1, 2, tzinfo=UTC), datetime(2020, 1, 20, tzinfo=UTC)
-    assert find_earliest([new, old]) == old
-    assert find_earliest([new, None]) is None
+    assert find_earliest_if_all_known([new, old]) == old
+    assert find_earliest_if_all_known([new, None]) is None

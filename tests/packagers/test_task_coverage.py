@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coevo.languages.traces import CoveredLine, Trace
-from coevo.measures.coverage import measure_each
+from coevo.measures.coverage import measure_each_dependency
 from coevo.model.dependencies import CoupledBy, Dependency, DependencyList, Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.words import MethodChange
@@ -47,7 +47,7 @@ def line(number: int, *, hit: bool) -> CoveredLine:
 
 def row(name: str, hits: set[int], *dependencies: Dependency) -> MethodRow:
     lines = tuple(line(number, hit=number in hits) for number in (2, 3, 6, 7, 8, 11))
-    covered = measure_each(dependencies, Trace(executed=(), lines={FILE: lines}))
+    covered = measure_each_dependency(dependencies, Trace(executed=(), lines={FILE: lines}))
     return replace(
         segments.method(1, name, MethodChange.CHANGED, segments.UPDATE),
         dependencies=dependencies,

@@ -23,7 +23,7 @@ from flows.options import ReleaseOptions
 from flows.publication import publish_release, write_code_free_edition
 from packagers.leaks import LeakMeter
 from packagers.reached_changes import find_reached, mark_reached
-from packagers.shown_answers import find_shown_by, is_moved
+from packagers.shown_answers import find_how_answers_are_shown, is_moved
 from packagers.trivial_changes import is_trivial
 from tests import segments, snapshots
 from tests.languages import toys
@@ -199,7 +199,7 @@ def shown(tmp_path: Path) -> Shows:
         )
         meter = LeakMeter(Repository(repo / '.git'), 'python')
         files = {'tests/test_cart.py': start.encode()}
-        return find_shown_by(meter, [row], files, 0.7), is_moved(meter, [row])
+        return find_how_answers_are_shown(meter, [row], files, 0.7), is_moved(meter, [row])
 
     return make
 

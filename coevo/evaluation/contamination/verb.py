@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from coevo.model.errors import Fatal
-from coevo.options.parser import Parser, add_snapshot
+from coevo.options.parser import Parser, add_snapshot_argument
 from coevo.options.settings import Setting
 
 # The largest margin; no repository has tasks of so many days.
@@ -27,7 +27,7 @@ def add(kinds: argparse._SubParsersAction[Parser]) -> Parser:
         'nothing can be gained. Runs no tests.',
         example='coevo report contamination snapshots/2026-05 results --cutoff 2025-06',
     )
-    add_snapshot(verb)
+    add_snapshot_argument(verb)
     verb.add_argument('results', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
     verb.add_argument(
         '--cutoff',

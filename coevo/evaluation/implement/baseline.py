@@ -49,21 +49,21 @@ def find_baseline(context: CodeContext, start: CodeEnd) -> Baseline:
     at_start = runs.collect(start, own)
     fails = {name: own[name] for name, verdict in at_start.items() if is_broken(verdict.outcome)}
     targets = runs.find_passing_with_gold(fails)
-    unmet = _describe_unmet(context, at_start, targets)
+    unmet = _describe_unmet_demand(context, at_start, targets)
     if unmet is not None:
         return Baseline(unmet=unmet, cpu_seconds=runs.cpu_seconds)
     passes = {name: own[name] for name, verdict in at_start.items() if is_pass(verdict.outcome)}
     siblings = dict(context.list_siblings())
     return Baseline(
         targets=targets,
-        kept=runs.find_kept(passes, context.draw_other_tests()),
+        kept=runs.find_tests_passing_at_both_ends(passes, context.draw_other_tests()),
         siblings=runs.find_passing_with_gold(siblings, context.load_sibling_files()),
         endings=tuple(runs.find_endings({name: own[name] for name in targets})),
         cpu_seconds=runs.cpu_seconds,
     )
 
 
-def _describe_unmet(
+def _describe_unmet_demand(
     context: CodeContext, at_start: Mapping[str, Verdict], targets: Sequence[str]
 ) -> str | None:
     """Return how a target that the task names ends otherwise than it has to; None if none does."""
@@ -97,7 +97,7 @@ class _BaselineRuns:
         verdicts = self.collect(self.gold, methods, files)
         return tuple(name for name in methods if is_pass(verdicts[name].outcome))
 
-    def find_kept(self, own: Methods, others: Methods) -> tuple[str, ...]:
+    def find_tests_passing_at_both_ends(self, own: Methods, others: Methods) -> tuple[str, ...]:
         """Return the tests that pass at both ends.
 
         own     those of the shown file that pass at the start

@@ -20,9 +20,9 @@ from coevo.evaluation.implement.context import CodeContext, CodeEnd, Methods
 from coevo.evaluation.implement.variants import (
     Ending,
     VariantFile,
-    is_forged,
     make_ending,
     make_variants,
+    passes_failing_variants,
     run_variant,
 )
 from coevo.evaluation.judging.alone import run_alone
@@ -99,7 +99,7 @@ class _CodeGrading:
         if not all(test.holds for test in kept):
             return seen
         variants, passing = self._grade_variants()
-        if is_forged(self.baseline.endings, passing):
+        if passes_failing_variants(self.baseline.endings, passing):
             return replace(seen, forged=True)
         return replace(seen, demanded=(*kept, *self._grade_siblings(), *variants))
 
@@ -147,15 +147,15 @@ class _CodeGrading:
     def _grade_kept(self) -> Iterator[DemandedResult]:
         known = {**self.context.list_own_tests(), **self.context.draw_other_tests()}
         methods = {name: known[name] for name in self.baseline.kept}
-        return self._grade_passing(TestRole.KEPT, methods, ())
+        return self._grade_tests_that_must_pass(TestRole.KEPT, methods, ())
 
     def _grade_siblings(self) -> Iterator[DemandedResult]:
         known = dict(self.context.list_siblings())
         methods = {name: known[name] for name in self.baseline.siblings}
         files = self.context.load_sibling_files()
-        return self._grade_passing(TestRole.SIBLING, methods, files)
+        return self._grade_tests_that_must_pass(TestRole.SIBLING, methods, files)
 
-    def _grade_passing(
+    def _grade_tests_that_must_pass(
         self, role: TestRole, methods: Methods, files: Files
     ) -> Iterator[DemandedResult]:
         """Run tests that have to pass; those that do not run twice more, alone."""

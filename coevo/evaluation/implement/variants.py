@@ -119,7 +119,9 @@ def make_ending(number: int, name: str, verdict: Verdict | None) -> Ending | Non
     )
 
 
-def is_forged(expected: Collection[Ending], passing: Collection[tuple[int, str]]) -> bool:
+def passes_failing_variants(
+    expected: Collection[Ending], passing: Collection[tuple[int, str]]
+) -> bool:
     """Return whether code passes all variants that fail with gold, of which there are several.
 
     One of them may pass by right, such as an assertion that a number is greater than another.

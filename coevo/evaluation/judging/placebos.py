@@ -93,7 +93,7 @@ def draw_placebos(
         yield code
 
 
-def apply_placebo_result(seen: TargetResult, looked: PlaceboResult) -> TargetResult:
+def add_placebo_result(seen: TargetResult, looked: PlaceboResult) -> TargetResult:
     """Return the result of a passing target with the result of its placebo run added.
 
     A target that sees edits is marked as tampered, and an unstable one as unstable.
@@ -208,7 +208,7 @@ class PlaceboRunner:
 
     ledger: Ledger | None = None
 
-    def check_target(
+    def run_target_with_placebos(
         self,
         subject: PlaceboSubject,
         seen: TargetResult,
@@ -227,11 +227,11 @@ class PlaceboRunner:
         declarations = [declaration for group in groups for declaration in group]
         looked = self._run_rewritten(subject, declarations, single=single)
         if looked.kind is Placebo.REWRITTEN:
-            return apply_placebo_result(seen, looked)
+            return add_placebo_result(seen, looked)
         seen = replace(seen, cpu_seconds=seen.cpu_seconds + looked.cpu_seconds)
         for group in groups:
             looked = self._run_plain(subject, group)
-            seen = apply_placebo_result(seen, looked)
+            seen = add_placebo_result(seen, looked)
             if looked.sight is not PlaceboReaction.BLIND:
                 break
         return seen

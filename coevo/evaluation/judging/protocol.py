@@ -201,7 +201,9 @@ def _recheck_target(run: _TargetGrading, name: str, placebos: PlaceboRunner) -> 
             method=method,
             slowest=run.seen[name].slowest,
         )
-        run.seen[name] = placebos.check_target(subject, run.seen[name], [target.row.dependencies])
+        run.seen[name] = placebos.run_target_with_placebos(
+            subject, run.seen[name], [target.row.dependencies]
+        )
 
 
 def _run_neighbours(run: _TargetGrading, ledger: Ledger | None) -> None:

@@ -51,7 +51,7 @@ def is_strict_askable(
     return is_strict_success(TaskOutcome.SUCCESS, worth, row.mutation, 0) is True
 
 
-def fill_askable(
+def add_strict_askable(
     opened: OpenedSnapshots, assignments: Iterable[Assignment]
 ) -> tuple[Assignment, ...]:
     """Return the tasks with `strict_askable` of their targets, where an old snapshot lacks it.

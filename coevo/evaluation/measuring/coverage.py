@@ -181,12 +181,12 @@ def _reaches_assertion(
     oracles: Lines,
     reached: Mapping[str, frozenset[int]],
 ) -> bool:
-    return _expects_its_end(context, test) or any(
+    return _expects_exception(context, test) or any(
         reached.get(name, frozenset()) & lines for name, lines in oracles.items()
     )
 
 
-def _expects_its_end(context: SubmissionContext, test: GoldTest) -> bool:
+def _expects_exception(context: SubmissionContext, test: GoldTest) -> bool:
     assertions = get_measures(context.pair.language).assertions
     try:
         return assertions is not None and assertions.expects_exception(context.patched, test.method)

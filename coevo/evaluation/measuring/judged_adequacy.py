@@ -153,7 +153,7 @@ def _run_target_placebos(
             slowest=seen.slowest,
         )
         groups = [[declaration] for declaration in measured.noticed]
-        seen = placebos.check_target(subject, seen, groups, single=True)
+        seen = placebos.run_target_with_placebos(subject, seen, groups, single=True)
     if measured.failing is None or not passes(seen):
         return seen
     return rerun_failing_edit(task_context, patched, method, measured.failing, seen)

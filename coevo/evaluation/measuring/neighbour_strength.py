@@ -87,7 +87,7 @@ def find_weakened_neighbours(
     asked = [mutant for mutant in mutants if mutant.mutant_id in kills]
     touched = {name: others.methods[name] for name in others.methods if name in found.touched}
     own = context.make_edited_runner(patched)
-    missed, settled = _find_missed(context, own, touched, asked, kills)
+    missed, settled = _find_neighbours_missing_mutants(context, own, touched, asked, kills)
     watched = [name for name in touched if name in found.rewritten][:MOST_WATCHED]
     unseen, cpu_seconds = _find_unconfirmed(
         context, patched, {name: touched[name] for name in watched}
@@ -141,7 +141,7 @@ def _find_gold_kills(
     )
 
 
-def _find_missed(
+def _find_neighbours_missing_mutants(
     context: TaskContext,
     runner: EditedCellRunner,
     touched: Methods,

@@ -11,7 +11,7 @@ from coevo.evaluation.worth import Adequacy, Detections
 from coevo.model.quality import Mutation
 
 
-def set_flags(row: MethodResult) -> MethodResult:
+def add_strictness_flags(row: MethodResult) -> MethodResult:
     """Return the row with `success_strict`, `vacuous` and `oracle_preserved`.
 
     They follow from its outcome and its adequacy. Strict success is unknown, also of a test that
@@ -74,13 +74,18 @@ def is_strict_success(
         return _all_hold(nothing_lost, None)
     executes = adequacy.executes_delta, adequacy.reaches_assertion, nothing_lost
     if adequacy.mutants is None and gold is not None and gold.killed:
-        return _all_hold(*executes, _notices(adequacy.reversals), None)  # kills were not measured
-    answers = _notices(adequacy.reversals), _notices(adequacy.mutants)
+        return _all_hold(
+            *executes, _notices_what_gold_notices(adequacy.reversals), None
+        )  # kills were not measured
+    answers = (
+        _notices_what_gold_notices(adequacy.reversals),
+        _notices_what_gold_notices(adequacy.mutants),
+    )
     known = tuple(answer for answer in answers if answer is not None)
     return _all_hold(*executes, *known) if known else _all_hold(*executes, None)
 
 
-def _notices(found: Detections | None) -> bool | None:
+def _notices_what_gold_notices(found: Detections | None) -> bool | None:
     """Return whether the test notices an edit that gold notices by running.
 
     None if gold ran and failed with none of them: it may notice names, by not compiling. Where that

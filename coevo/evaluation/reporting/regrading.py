@@ -13,7 +13,7 @@ from pathlib import Path
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.outcomes import TargetResult, decide_outcome, decide_outcome_by_module
 from coevo.evaluation.junit_xml import write_junit
-from coevo.evaluation.measuring.strict import preserves_oracle, set_flags
+from coevo.evaluation.measuring.strict import add_strictness_flags, preserves_oracle
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.records import Report
@@ -55,7 +55,9 @@ def regrade_row(row: MethodResult) -> MethodResult:
     seen = _restore_result(row)
     outcome, detail = decide_outcome(row.track, seen)
     by_module = decide_outcome_by_module(row.track, seen)
-    return set_flags(replace(row, outcome=outcome, detail=detail, outcome_by_module=by_module))
+    return add_strictness_flags(
+        replace(row, outcome=outcome, detail=detail, outcome_by_module=by_module)
+    )
 
 
 def _restore_result(row: MethodResult) -> TargetResult:

@@ -52,13 +52,13 @@ def check_submission(submission: SubmissionFolder, place: str | None = None) -> 
         judged: list[_Row] = [*rows, *suites]
         known = _load_task_ids(place) if place else frozenset(row.task_id for row in judged)
         predictions = load_predictions(submission.predictions, known)
-        wrong += _check_snapshot(submission, judged, place)
-        wrong += _check_attempts(predictions)
-        wrong += _check_names(submission, predictions)
-        wrong += _check_logs(submission, predictions)
-        wrong += _check_predictions(judged, predictions)
-        wrong += _check_cutoff(submission, rows)
-        wrong += _check_report(submission, rows, suites)
+        wrong += _find_snapshot_faults(submission, judged, place)
+        wrong += _find_attempt_faults(predictions)
+        wrong += _find_name_faults(submission, predictions)
+        wrong += _find_missing_logs(submission, predictions)
+        wrong += _find_other_predictions(judged, predictions)
+        wrong += _find_cutoff_faults(submission, rows)
+        wrong += _find_report_faults(submission, rows, suites)
     except Fatal as error:
         wrong.append(str(error))
         return SubmissionFindings(wrong=wrong, notes=())
@@ -70,7 +70,7 @@ def _load_task_ids(place: str) -> frozenset[str]:
         return list_task_ids(snapshot.attach_snapshots((place,)))
 
 
-def _check_snapshot(
+def _find_snapshot_faults(
     submission: SubmissionFolder, rows: Sequence[_Row], place: str | None
 ) -> Iterator[str]:
     declared_sha256 = submission.metadata.snapshot_sha256
@@ -85,7 +85,7 @@ def _check_snapshot(
         yield f'{place} is another snapshot than submission.json names ({declared_sha256[:16]})'
 
 
-def _check_names(submission: SubmissionFolder, found: Sequence[Prediction]) -> Iterator[str]:
+def _find_name_faults(submission: SubmissionFolder, found: Sequence[Prediction]) -> Iterator[str]:
     metadata = submission.metadata
     for prediction in found[: MOST_TOLD * 1000]:
         if (prediction.harness, prediction.model) != (metadata.harness, metadata.model):
@@ -96,7 +96,7 @@ def _check_names(submission: SubmissionFolder, found: Sequence[Prediction]) -> I
             return
 
 
-def _check_attempts(found: Sequence[Prediction]) -> Iterator[str]:
+def _find_attempt_faults(found: Sequence[Prediction]) -> Iterator[str]:
     most = max(found, key=lambda one: one.attempt)
     if most.attempt > 1:
         yield (
@@ -105,14 +105,14 @@ def _check_attempts(found: Sequence[Prediction]) -> Iterator[str]:
         )
 
 
-def _check_logs(submission: SubmissionFolder, found: Sequence[Prediction]) -> Iterator[str]:
+def _find_missing_logs(submission: SubmissionFolder, found: Sequence[Prediction]) -> Iterator[str]:
     missing = submission.list_tasks_without_log(prediction.task_id for prediction in found)
     if missing:
         more = f' and {len(missing) - MOST_TOLD} more' if len(missing) > MOST_TOLD else ''
         yield f'logs/ has no log for {", ".join(missing[:MOST_TOLD])}{more}'
 
 
-def _check_predictions(rows: Sequence[_Row], found: Sequence[Prediction]) -> Iterator[str]:
+def _find_other_predictions(rows: Sequence[_Row], found: Sequence[Prediction]) -> Iterator[str]:
     """Yield a fault if the results are not those of these predictions."""
     answers: Mapping[str, Prediction] = {prediction.task_id: prediction for prediction in found}
     tasks = {row.task_id: row.prediction_sha256 for row in rows}
@@ -126,7 +126,9 @@ def _check_predictions(rows: Sequence[_Row], found: Sequence[Prediction]) -> Ite
             return
 
 
-def _check_cutoff(submission: SubmissionFolder, rows: Sequence[MethodResult]) -> Iterator[str]:
+def _find_cutoff_faults(
+    submission: SubmissionFolder, rows: Sequence[MethodResult]
+) -> Iterator[str]:
     metadata = submission.metadata
     known = find_model(metadata.model)
     if known and known.cutoff and metadata.cutoff not in (None, known.cutoff):
@@ -143,7 +145,7 @@ def _check_cutoff(submission: SubmissionFolder, rows: Sequence[MethodResult]) ->
         )
 
 
-def _check_report(
+def _find_report_faults(
     submission: SubmissionFolder, rows: Sequence[MethodResult], suites: Sequence[SuiteResult]
 ) -> Iterator[str]:
     """Yield faults if the report or the outcomes do not follow from the rows."""

@@ -41,7 +41,7 @@ Ask = Callable[[str], str | None]
 """Function from a field's name to what a person says; None if nobody can be asked."""
 
 
-def write_submission(
+def write_submission_metadata(
     folder: Path, given: Mapping[str, object], ask: Ask = lambda name: None
 ) -> SubmissionMetadata:
     """Write `submission.json` and return its content.
@@ -82,8 +82,8 @@ def write_submission(
     return metadata
 
 
-def check_given(folder: Path, given: Mapping[str, object]) -> None:
-    """Check, before anything costs time, the values that a later `write_submission` will get.
+def check_metadata_values(folder: Path, given: Mapping[str, object]) -> None:
+    """Check, before anything costs time, the values that a later `write_submission_metadata` will get.
 
     Fields without a value are not checked, since the results will have them or a person is asked.
     Raises: Fatal for an earlier file that is damaged, or a value that is not valid.

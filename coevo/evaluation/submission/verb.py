@@ -9,7 +9,7 @@ from pathlib import Path
 from coevo.display.redaction import hide_credentials
 from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
-from coevo.options.parser import Parser, refuse_beside
+from coevo.options.parser import Parser, refuse_options_beside
 
 _FIELDS = ('contact', 'url', 'network', 'cutoff', 'cutoff_source')
 
@@ -53,20 +53,22 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     """Make or check a submission, print what there is to say and return the exit status."""
     if arguments.new is not None:
-        refuse_beside(arguments, '--new', '--snapshot')
+        refuse_options_beside(arguments, '--new', '--snapshot')
         return _make_metadata(arguments)
-    refuse_beside(arguments, '--check', *(f'--{name.replace("_", "-")}' for name in _FIELDS))
+    refuse_options_beside(
+        arguments, '--check', *(f'--{name.replace("_", "-")}' for name in _FIELDS)
+    )
     return _check_folder(arguments)
 
 
 def _make_metadata(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.submission.drafting import write_submission
+    from coevo.evaluation.submission.drafting import write_submission_metadata
     from coevo.evaluation.submission.folder import NAME
 
     given = {name: getattr(arguments, name) for name in _FIELDS}
     if given['network'] is not None:
         given['network'] = given['network'] == 'yes'
-    metadata = write_submission(arguments.new, given, _ask_person)
+    metadata = write_submission_metadata(arguments.new, given, _ask_person)
     folder = hide_credentials(str(arguments.new))
     print(f'{folder}/{NAME}: {metadata.harness} with {metadata.model}, by {metadata.contact}')
     print(f'next: coevo submit --check {folder} --snapshot SNAPSHOT')

@@ -161,7 +161,7 @@ class _MaintainedFile:
         file are run with mutants.
         """
         staying = [
-            maintained_test for maintained_test in names if self._had_to_stay(maintained_test)
+            maintained_test for maintained_test in names if self._was_to_stay(maintained_test)
         ]
         passing = [
             maintained_test
@@ -207,7 +207,7 @@ class _MaintainedFile:
             if _get_old_name(maintained_test) in weaker_by_name
         }
 
-    def _had_to_stay(self, one: MaintainedMethod) -> bool:
+    def _was_to_stay(self, one: MaintainedMethod) -> bool:
         passing_tests = self._held
         return (
             one.expected_action in STAYING

@@ -23,7 +23,7 @@ from coevo.exports.selection import (
     Selection,
     iterate_repositories,
     load_task_texts,
-    require_some,
+    refuse_empty_export,
     select_tasks,
 )
 from coevo.model.task_rows import TaskRow
@@ -69,7 +69,7 @@ def write_dataset(
             revs = [rev for task in written for rev in (task.old_rev, task.new_rev)]
             write_clone(verifier / 'store', written[0].repo, repository, revs)
         count += len(written)
-    require_some(count, omissions)
+    refuse_empty_export(count, omissions)
     write_verifier(verifier, selection.snapshot)
     yield f'tasks: {pluralise(count, "folder")}'
     yield f'verifier: build it first, with the name {image}'

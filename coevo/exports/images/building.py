@@ -29,8 +29,8 @@ from coevo.exports.images.layout import (
     ImageSettings,
     Layer,
     LayoutWriter,
-    check_tag,
     find_architecture,
+    parse_image_tag,
 )
 from coevo.exports.images.start_layers import (
     make_start_layers,
@@ -45,7 +45,7 @@ from coevo.exports.selection import (
     commit_start,
     iterate_repositories,
     load_task_texts,
-    require_some,
+    refuse_empty_export,
     select_tasks,
 )
 from coevo.languages.kits import EnvironmentLost, Kit, Kits
@@ -152,7 +152,7 @@ class ImageBuilder:
         revision = self.writer.add_layer('revision', layers.revision)
         begun = self.writer.add_layer('start', layers.start)
         every = (*self.base.layers, environment, revision, begun)
-        image = f'{self.name}:{check_tag(task.task_id)}'
+        image = f'{self.name}:{parse_image_tag(task.task_id)}'
         described = self.writer.add_image(
             image, every, self._make_settings(task, kit), self.base.architecture
         )
@@ -262,7 +262,7 @@ def write_images(
                         texts = load_task_texts(repository, assignment, omissions)
                         if texts is not None:
                             builder.build(states, texts)
-    require_some(len(builder.rows), omissions)
+    refuse_empty_export(len(builder.rows), omissions)
     writer.finish()
     rows = sorted((asdict(row) for row in builder.rows), key=lambda row: str(row['task_id']))
     (folder / ENVIRONMENTS).write_bytes(encode_lines(rows))

@@ -194,11 +194,11 @@ def name_images(layout: Path, place: str | None = None) -> dict[str, str]:
     names = {}
     for name in load_images(layout):
         own, _, task_id = name.rpartition(':')
-        names[task_id] = f'{check_name(place or own)}:{check_tag(task_id)}'
+        names[task_id] = f'{parse_image_name(place or own)}:{parse_image_tag(task_id)}'
     return names
 
 
-def check_name(text: str) -> str:
+def parse_image_name(text: str) -> str:
     """Return the name of an image. Raises Fatal for what no registry takes."""
     if not _IMAGE_NAME.fullmatch(text):
         raise Fatal(
@@ -207,7 +207,7 @@ def check_name(text: str) -> str:
     return text
 
 
-def check_tag(text: str) -> str:
+def parse_image_tag(text: str) -> str:
     """Return the tag of an image. Raises Fatal for what no registry takes."""
     if not _TAG.fullmatch(text):
         raise Fatal(f'{text[:80]!r} is no tag of an image; get the snapshot again')

@@ -66,7 +66,7 @@ def make_start_layers(
     tree        of the new revision, which says what belongs to the code
     beside      what is put beside its files, and hidden from Git
     """
-    _hide(folder, beside)
+    _ignore_files_beside(folder, beside)
     entries = dict(list_folder(folder, _PLACE))
     start = repository.tree(commit)
     code = {
@@ -81,7 +81,7 @@ def make_start_layers(
     )
 
 
-def _hide(folder: Path, beside: Mapping[str, ProjectFile]) -> None:
+def _ignore_files_beside(folder: Path, beside: Mapping[str, ProjectFile]) -> None:
     """Let `git status` of a repository pass over files beside its own."""
     info = folder / '.git/info'
     info.mkdir(exist_ok=True)

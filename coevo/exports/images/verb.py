@@ -15,8 +15,8 @@ from coevo.exports.verb import add_selection, parse_selection, print_written
 from coevo.model.errors import Fatal
 from coevo.options.parser import (
     Parser,
-    add_sandbox,
-    add_snapshot,
+    add_sandbox_option,
+    add_snapshot_argument,
 )
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _add_build(steps: argparse._SubParsersAction[Parser]) -> None:
         description=_BUILD,
         example='coevo images build snapshots/2026-05 --out images',
     )
-    add_snapshot(build)
+    add_snapshot_argument(build)
     build.add_argument('--out', type=Path, required=True, metavar='DIR', help='a new folder')
     build.add_argument(
         '--base',
@@ -99,7 +99,7 @@ def _add_build(steps: argparse._SubParsersAction[Parser]) -> None:
         help='the name of the images; their tags are the ids of the tasks',
     )
     add_selection(build)
-    add_sandbox(build)
+    add_sandbox_option(build)
     build.set_defaults(run=require_extra(_run_build))
 
 
@@ -120,12 +120,12 @@ def _add_layout(verb: Parser) -> None:
 def _run_build(arguments: argparse.Namespace) -> int:
     from coevo.evaluation.verified import require_verified
     from coevo.exports.images.building import ImageOptions, write_images
-    from coevo.exports.images.layout import check_name
+    from coevo.exports.images.layout import parse_image_name
     from coevo.exports.selection import Omissions
     from coevo.snapshots import snapshot
     from coevo.storage.new_folders import build_new_folder, require_new
 
-    check_name(arguments.name)
+    parse_image_name(arguments.name)
     require_new(arguments.out)
     selection = parse_selection(arguments)
     snapshot.require_texts(selection.snapshot, selection.tasks)
@@ -149,11 +149,11 @@ def _open_base(word: str) -> Iterator[Path | None]:
         yield Path(word)  # own name: the user's
     else:
         from coevo.exports.images.daemon import save_image
-        from coevo.exports.images.layout import check_name
+        from coevo.exports.images.layout import parse_image_name
 
         with tempfile.TemporaryDirectory(prefix='coevo-base-') as scratch:
             archive = Path(scratch) / 'base.tar'
-            save_image(check_name(word), archive, _say)
+            save_image(parse_image_name(word), archive, _say)
             yield archive
 
 
@@ -187,9 +187,9 @@ def _run_load(arguments: argparse.Namespace) -> int:
 
 def _run_push(arguments: argparse.Namespace) -> int:
     from coevo.exports.images.daemon import load_images, open_engine, push_images
-    from coevo.exports.images.layout import check_name
+    from coevo.exports.images.layout import parse_image_name
 
-    registry = check_name(arguments.to)
+    registry = parse_image_name(arguments.to)
     images = _select_images(arguments)
     with open_engine() as client:
         load_images(client, arguments.layout, images, _say)

@@ -194,7 +194,7 @@ class CutPlan(Generic[O, P]):
             piece.span for piece in self.pieces if piece in self.owned or piece in self.reverted
         ]
 
-    def carry_out(self) -> bytes:
+    def apply_cuts(self) -> bytes:
         """Return the text of the resulting file. The plan itself does not change.
 
         Owned pieces that the old tests use, too, stay unless an old piece replaces them.

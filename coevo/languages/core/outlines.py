@@ -61,7 +61,7 @@ class Piece(Protocol):
     def __hash__(self) -> int:
         """Return a hash by identity."""
 
-    def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
+    def may_be_named_by(self, names: AbstractSet[str]) -> bool:
         """Return whether one of some names may refer to the piece."""
 
 
@@ -154,7 +154,7 @@ def find_reached_pieces(names: Iterable[str], pieces: Collection[P]) -> set[P]:
         more = [
             piece
             for piece in pieces
-            if piece not in reached_pieces and piece.may_be_meant_by(queue)
+            if piece not in reached_pieces and piece.may_be_named_by(queue)
         ]
         reached_pieces.update(more)
         queue = list_used_names(more)

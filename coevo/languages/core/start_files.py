@@ -56,7 +56,7 @@ class StartFileMaker(Generic[O, P]):
         while more := plan.list_emptied():
             emptied = [*emptied, *more]
             plan = CutPlan(self.rules, file, found, used_elsewhere, emptied=emptied)
-        start = plan.carry_out()
+        start = plan.apply_cuts()
         self._check(file, start, originals)
         return start
 
@@ -89,7 +89,7 @@ class StartFileMaker(Generic[O, P]):
             else:
                 targets.append(StartTarget(method=replaced, original=original))
         found = {target: file.find_declaration(target.method, 'old') for target in targets}
-        text = CutPlan(self.rules, file, found, used_elsewhere, inserted=inserted).carry_out()
+        text = CutPlan(self.rules, file, found, used_elsewhere, inserted=inserted).apply_cuts()
         sources = [target.original for target in targets if target.original is not None]
         self._check(file, text, sources + inserted * self.rules.tolerates_inserted)
         return text

@@ -123,7 +123,7 @@ def read_noise_between(process: Process, mark: str) -> str:
     Waits up to 5 seconds for the second mark. If a mark is missing, returns what there is.
     """
     end = time.monotonic() + _NOISE_SECONDS
-    while (noise := process.get_noise()).count(mark) < 2 and time.monotonic() < end:
+    while (noise := process.get_last_error_output()).count(mark) < 2 and time.monotonic() < end:
         if process.poll() is not None or noise.rstrip().endswith(mark):
             break  # nothing more comes, or so much was written that the first mark is gone
         time.sleep(0.002)

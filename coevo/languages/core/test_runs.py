@@ -150,7 +150,7 @@ def _run_once(sandbox: Sandbox, job: Job, run: TestRun[Report]) -> RunResult[Rep
             for event in read_events(process.stdout, nonce, run.line_bytes):
                 heard.handle_event(event)
         status = describe_ending(process)
-        used, noise = process.get_cpu_seconds(), process.get_noise()
+        used, noise = process.get_cpu_seconds(), process.get_last_error_output()
     finally:
         process.close()
     status = status if process.exceeded or heard.status is None else heard.status

@@ -243,7 +243,7 @@ class _CompilerProcess:
     def kill_and_explain(self) -> str:
         """Kill the process and return the limit that it exceeded, or the end of its output."""
         self._process.kill()
-        return self._process.exceeded or self._process.get_noise()[-300:].strip()
+        return self._process.exceeded or self._process.get_last_error_output()[-300:].strip()
 
     def close(self) -> None:
         """End the process, and kill it if it does not end by itself."""

@@ -37,7 +37,7 @@ def choose_toolchain(context: GoRunContext, pair: Pair) -> GoToolchain | str:
         context.describe_revision(commit.rev, pair.repo, pair.new).level
         for commit in (pair.old, pair.new)
     )
-    toolchain = context.supply.find_for_level(wanted)
+    toolchain = context.supply.find_toolchain_for_level(wanted)
     return toolchain or '.'.join(map(str, wanted[:2]))
 
 

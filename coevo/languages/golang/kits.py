@@ -13,7 +13,7 @@ from coevo.languages.golang.toolchains import (
     GoToolchain,
     find_toolchains,
     locate_module_cache,
-    select_alike,
+    select_toolchains_of_version,
 )
 from coevo.languages.kits import Kit
 from coevo.model.errors import Fatal
@@ -67,7 +67,7 @@ def _find_toolchain(version: str, say: Say) -> GoToolchain:
     supply = GoSupply(brings=True, say=say)
     if version:
         supply.can_provide(version)
-    known = select_alike(version, supply.known) or find_toolchains()
+    known = select_toolchains_of_version(version, supply.known) or find_toolchains()
     if not known:
         raise Fatal('there is no Go here; install one (apt install golang-go)')
     return max(known, key=lambda one: one.numbers)

@@ -20,7 +20,7 @@ from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.golang.refactorings import GoRefactoringFinder
 from coevo.languages.golang.supply import GoSupply, inspect_machine as inspect_machine
 from coevo.languages.golang.surgery import defects, placebos, undo
-from coevo.languages.golang.toolchains import LIMIT, find_toolchains, select_alike
+from coevo.languages.golang.toolchains import LIMIT, find_toolchains, select_toolchains_of_version
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import LanguageReading
@@ -75,7 +75,9 @@ def make_runtimes(*, brings: bool = False, like: str = '', say: Say = ignore_mes
     """
     known = find_toolchains()
     may_bring = brings and not os.environ.get(LIMIT)
-    return GoSupply(known=select_alike(like, known) or known, brings=may_bring, say=say)
+    return GoSupply(
+        known=select_toolchains_of_version(like, known) or known, brings=may_bring, say=say
+    )
 
 
 def make_prompt_words(

@@ -158,7 +158,7 @@ def _explain_silence(process: Process) -> str:
     if process.exceeded in _EXCEEDED:
         return _format_failure(_EXCEEDED[process.exceeded])
     raise Transient(
-        f'go list did not answer: {process.exceeded or process.get_noise()[-300:].strip()}'
+        f'go list did not answer: {process.exceeded or process.get_last_error_output()[-300:].strip()}'
     )
 
 

@@ -38,7 +38,7 @@ from coevo.languages.golang.reading.module_paths import (
 from coevo.languages.golang.reading.trees import GoTree, open_tree
 from coevo.languages.golang.reading.workspaces import add_replacements
 from coevo.languages.golang.standard_library import PreparedToolchain
-from coevo.languages.golang.toolchains import find_level, parse_numbers
+from coevo.languages.golang.toolchains import find_language_level_at, parse_numbers
 from coevo.languages.packed_files import pack_files
 from coevo.model.environments import LibraryEntry
 
@@ -135,7 +135,7 @@ def describe_modules(
     roots = sorted(posixpath.dirname(path) or '.' for path in texts if path.endswith(GO_MOD))
     if '.' not in roots:
         path = _guess_own_path(seen) or f'github.com/{name}'
-        level = find_level(when.date() if when else None)
+        level = find_language_level_at(when.date() if when else None)
         texts[GO_MOD] = f'module {path}\n\ngo {level}\n'.encode()
         roots = ['.', *roots]
     if GO_WORK in seen.entries:
@@ -191,13 +191,13 @@ def resolve_modules(
     """
     folders = [each for each in described.folders if each not in described.refused]
     compiled = _load_compiled_files(repository, rev, described.texts)
-    with _packed(compiled, folder) as tree_file:
+    with _pack_temporarily(compiled, folder) as tree_file:
         listed = lister.list_modules(made, tree_file, folders, when)
     vendored: set[str] = set()
     doubtful = [each for each in folders if listed[each].failure or listed[each].lacking]
     if wanting := [each for each in doubtful if _join_path(each, VENDORED) in repository.tree(rev)]:
         compiled |= _load_vendored_files(repository, rev, wanting)
-        with _packed(compiled, folder) as tree_file:
+        with _pack_temporarily(compiled, folder) as tree_file:
             again = lister.list_modules(made, tree_file, wanting, when, VENDORING)
         vendored = {each for each in wanting if _is_more_complete(again[each], listed[each])}
         listed |= {each: again[each] for each in vendored}
@@ -223,7 +223,7 @@ def resolve_modules(
 
 
 @contextmanager
-def _packed(files: CellFiles, folder: Path) -> Iterator[Path]:
+def _pack_temporarily(files: CellFiles, folder: Path) -> Iterator[Path]:
     tree_file = pack_files(files, folder)
     try:
         yield tree_file

@@ -89,7 +89,7 @@ class GoSupply:
                     self._tried[release] = None
             return self._tried[release]
 
-    def find_for_level(self, wanted: tuple[int, ...]) -> GoToolchain | None:
+    def find_toolchain_for_level(self, wanted: tuple[int, ...]) -> GoToolchain | None:
         """Return a toolchain that knows a language level; None if there is none.
 
         The newest suitable one of the machine is preferred, then the oldest that was downloaded

@@ -133,7 +133,9 @@ def load_toolchain(home: Path) -> GoToolchain | None:
     return GoToolchain(home=home, version=match[1]) if match else None
 
 
-def select_alike(version: str, known: Iterable[GoToolchain]) -> tuple[GoToolchain, ...]:
+def select_toolchains_of_version(
+    version: str, known: Iterable[GoToolchain]
+) -> tuple[GoToolchain, ...]:
     """Return the toolchains with a version; failing that, those of its release, if any.
 
     All are returned if the version is ''.
@@ -147,7 +149,7 @@ def select_alike(version: str, known: Iterable[GoToolchain]) -> tuple[GoToolchai
     return tuple(toolchain for toolchain in near if toolchain.version == version) or near
 
 
-def find_level(day: date | None) -> str:
+def find_language_level_at(day: date | None) -> str:
     """Return the newest language level that was released by a day, such as `1.24`.
 
     For a tree that does not declare one. `1.11`, the oldest with modules, if the day is None or

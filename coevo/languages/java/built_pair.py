@@ -11,7 +11,7 @@ from coevo.languages.cells import BorrowedSettings, CellEdits, CellKey, CheckedS
 from coevo.languages.conditions import PLAIN, MainSources, RunConditions
 from coevo.languages.core.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
 from coevo.languages.java.building.compilation import VIA, is_syntax_error
-from coevo.languages.java.building.report import remove_own_options, take_parameters
+from coevo.languages.java.building.report import remove_own_options, take_suite_parameters
 from coevo.languages.java.cells.cells import JavaCells
 from coevo.languages.java.cells.compiled_cells import CompiledCell
 from coevo.languages.java.cells.runners import ModuleRunners, merge_batches
@@ -324,7 +324,7 @@ def make_launch_plan(
     )
     assert module is not None, 'what was compiled has a module'
     of_tests = worker.cells.find_module(cell.compiled.tests_rev, cell.compiled.module, None)
-    module = take_parameters(module, of_tests)
+    module = take_suite_parameters(module, of_tests)
     tests = worker.builds.get_output(cell.compiled.tests_rev).tests
     clock = (
         {} if conditions.clock is None else worker.builds.clock.make_environment(conditions.clock)

@@ -75,7 +75,7 @@ class JavaBuilder:
             if any(end.failure for end in best)
             else None
         )
-        old, new = _note_tried_runtimes(best, spent, tuple(tried), lacking)
+        old, new = _add_tried_runtimes(best, spent, tuple(tried), lacking)
         return JavaBuiltPair(
             pair=pair,
             old=old,
@@ -125,7 +125,7 @@ def _measure_extent(ends: tuple[Build, Build]) -> tuple[int, int]:
     return sum(end.failure is None for end in ends), sum(why is None for why in modules)
 
 
-def _note_tried_runtimes(
+def _add_tried_runtimes(
     ends: tuple[Build, Build], spent: float, tried: tuple[str, ...], lacking: str | None
 ) -> tuple[Build, Build]:
     """Return copies of both builds that name the JDKs tried and the JDK release that was lacking.

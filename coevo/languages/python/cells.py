@@ -36,7 +36,7 @@ from coevo.languages.python.runner import (
     PythonTestRun,
     SessionKey,
 )
-from coevo.languages.python.scripts import list_entry_points, make_scripts, make_tools
+from coevo.languages.python.scripts import list_entry_points, make_scripts, make_tool_links
 from coevo.languages.python.shown_sources import replace_shown_sources, select_sources
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
@@ -403,7 +403,7 @@ class PythonCells:
         for path, content in module.metadata:
             packed[f'{site}/{path}'] = ('100644', content)
         scripts = make_scripts(list_entry_points(module.metadata), module.installed.site)
-        for path, entry in {**make_tools(), **scripts}.items():
+        for path, entry in {**make_tool_links(), **scripts}.items():
             packed[path.removeprefix('/w/')] = entry
         return pack_files(packed, self._folder)
 

@@ -167,7 +167,7 @@ class PythonEndBuilder:
         folders, projects = tuple(pinned), list_project_folders(self._context.trees, rev)
         members = {folder: load_needs(self._context.repository, rev, folder) for folder in folders}
         for folder in folders:
-            wanted, beside = join_members(folder, members)
+            wanted, beside = join_project_needs(folder, members)
             wanted = dataclasses.replace(wanted, pins=pinned[folder])
             environment = self._context.get_environment(
                 wanted, interpreter, pair.new.committer_date
@@ -175,7 +175,9 @@ class PythonEndBuilder:
             if isinstance(environment, ResolutionFailure):
                 failure_by_folder[folder] = environment.reason
                 continue
-            wanted, environment = self._bring_missing(rev, folder, wanted, environment, pair)
+            wanted, environment = self._add_packages_of_missing_modules(
+                rev, folder, wanted, environment, pair
+            )
             module = make_module(
                 self._context.repository,
                 rev,
@@ -200,7 +202,7 @@ class PythonEndBuilder:
         )
         return BuiltEnd(build=dataclasses.replace(build, cpu_seconds=spent), modules=ready)
 
-    def _bring_missing(
+    def _add_packages_of_missing_modules(
         self, rev: str, folder: str, needs: Needs, installed: InstalledPackages, pair: Pair
     ) -> tuple[Needs, InstalledPackages]:
         """Add packages for modules that test files import and that nothing provides yet.
@@ -375,7 +377,7 @@ def _may_another_interpreter_help(failure: str | None) -> bool:
 # changes.
 
 
-def join_members(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tuple[str, ...]]:
+def join_project_needs(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tuple[str, ...]]:
     """Return what a project needs from the index, and the folders of the projects that it needs.
 
     Projects of the same repository are removed from the needs, and their own needs are added. The

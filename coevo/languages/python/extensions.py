@@ -127,7 +127,7 @@ def _run_builder(
             process.wait()
             if _parse_output(output) is None:
                 require_unread(find_stand_ins(files), unread=False)
-            return output, process.get_noise(), process.get_cpu_seconds()
+            return output, process.get_last_error_output(), process.get_cpu_seconds()
     finally:
         tree.unlink()
 

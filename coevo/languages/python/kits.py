@@ -15,7 +15,7 @@ from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure, resolve_requirements
 from coevo.languages.python.run_context import copy_programs
 from coevo.languages.python.shown_interpreter import list_system_mounts
-from coevo.languages.python.supply import PythonSupply, choose_alike
+from coevo.languages.python.supply import PythonSupply, choose_interpreters_of_version
 from coevo.languages.python.virtual_environment import make_virtual_environment
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Fatal
@@ -97,7 +97,7 @@ def _choose_interpreter(version: str, say: Say) -> Interpreter:
         Fatal: this machine has no Python
     """
     PythonSupply(brings=True, say=say).can_provide(version)
-    interpreter = next(reversed(choose_alike(version, find_interpreters())), None)
+    interpreter = next(reversed(choose_interpreters_of_version(version, find_interpreters())), None)
     if interpreter is None:
         raise Fatal('there is no Python here; install one (apt install python3)')
     return interpreter

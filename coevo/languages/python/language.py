@@ -32,7 +32,7 @@ from coevo.languages.python.names import make_pytest_id, to_module_path
 from coevo.languages.python.requirements.reading import BUILD_FILES as BUILD_FILES, load_needs
 from coevo.languages.python.supply import (
     PythonSupply,
-    choose_alike,
+    choose_interpreters_of_version,
     inspect_machine as inspect_machine,
 )
 from coevo.languages.python.surgery import defects, placebos, undo
@@ -80,7 +80,9 @@ def make_runtimes(
     brings  whether an interpreter that a pair needs may be downloaded
     like    a version such as 3.11.7: exactly that one, else those of its feature release, else all
     """
-    return PythonSupply(known=choose_alike(like, find_interpreters()), brings=brings, say=say)
+    return PythonSupply(
+        known=choose_interpreters_of_version(like, find_interpreters()), brings=brings, say=say
+    )
 
 
 def explain_outdated(repository: Repository, rev: str, level: int | None) -> str | None:

@@ -254,7 +254,7 @@ def get_machine_index() -> PackageIndex:
     Raises:
         Fatal: coevo cannot access them
     """
-    return PackageIndex(uv.load_sources(), find_cache_folder() / 'pythons/index')
+    return PackageIndex(uv.load_index_sources(), find_cache_folder() / 'pythons/index')
 
 
 def _weigh_page(kept: _CachedPage | None) -> int:

@@ -151,7 +151,7 @@ def _list_attempts(
     if needs.tests:
         ladder.append((day + _YEAR, needs.tests, ['a-year-later', 'loosened']))
     for before, loose, workarounds in ladder:
-        tests = (_drop_versions(line) if line in loose else line for line in needs.tests)
+        tests = (_strip_versions(line) if line in loose else line for line in needs.tests)
         yield _ResolutionAttempt(
             before=before,
             lines=[*sorted({*needs.runtime, *tests}), *ours],
@@ -177,14 +177,14 @@ def _loosen_lists(needs: Needs) -> set[str]:
     pinned = {get_requirement_name(line) for line in needs.pins}
     lists = needs.tests if needs.name else (*needs.runtime, *needs.tests)
     free = {line for line in lists if get_requirement_name(line) in pinned and _EXACT.search(line)}
-    return {*needs.runtime, *needs.tests} - free | set(map(_drop_versions, free))
+    return {*needs.runtime, *needs.tests} - free | set(map(_strip_versions, free))
 
 
 def _find_reupload_dates(before: datetime) -> dict[str, datetime]:
     return {name: date for name, date in _AGAIN.items() if date > before}
 
 
-def _drop_versions(line: str) -> str:
+def _strip_versions(line: str) -> str:
     """Return a requirement without versions, which may need a pytest too old for coevo."""
     name, mark, marker = line.partition(';')
     bare = re.match(r'[\w.-]+\s*(\[[^\]]*\])?', name)
@@ -235,7 +235,7 @@ def _work_around(
             return True
     if wheelless := _NO_WHEEL.search(said):
         name = canonicalize_name(wheelless[1])
-        if _unpin(attempt, name):
+        if _drop_pinned_version(attempt, name):
             return True
         wheels_or_reason = make_wheel(name, tuple(attempt.lines), attempt.before)
         if isinstance(wheels_or_reason, Path) and f'built-{name}' not in attempt.workarounds:
@@ -245,16 +245,16 @@ def _work_around(
         attempt.reason = (
             f'{wheels_or_reason if isinstance(wheels_or_reason, str) else "requirements"}:{name}'
         )
-        return _leave_out(attempt, name, runtime)
+        return _drop_test_requirement(attempt, name, runtime)
     if absent := _NOT_THERE.search(said):
         attempt.reason = f'requirements:{canonicalize_name(absent[1])}'
-        return _leave_out(attempt, canonicalize_name(absent[1]), runtime)
+        return _drop_test_requirement(attempt, canonicalize_name(absent[1]), runtime)
     if named := _NAMED.search(said):
         attempt.reason = f'requirements:{canonicalize_name(named[1])}'
     return False
 
 
-def _unpin(attempt: _ResolutionAttempt, name: str) -> bool:
+def _drop_pinned_version(attempt: _ResolutionAttempt, name: str) -> bool:
     """Drop the lock's version of a package; return False if the lock does not pin it.
 
     To build this version may take an hour, or a compiler.
@@ -267,7 +267,7 @@ def _unpin(attempt: _ResolutionAttempt, name: str) -> bool:
     return True
 
 
-def _leave_out(attempt: _ResolutionAttempt, name: str, runtime: set[str]) -> bool:
+def _drop_test_requirement(attempt: _ResolutionAttempt, name: str, runtime: set[str]) -> bool:
     """Drop a requirement that only tests have; return False if none was dropped."""
     remaining = [
         line for line in attempt.lines if get_requirement_name(line) != name or line in runtime

@@ -169,7 +169,7 @@ _TOOLS = [
 ]
 
 
-def make_tools() -> Entries:
+def make_tool_links() -> Entries:
     """Return links to the host's programs that tests may use, by their paths in the sandbox.
 
     Links are returned whether or not this host has the programs.
@@ -196,7 +196,7 @@ def _list_packages_scripts(site: Path) -> tuple[tuple[str, tuple[str, bytes]], .
     scripts: Entries = {}
     for path in sorted(site.glob('bin/*')):
         if path.is_file() and _is_usable(path.name):
-            scripts[path.name] = _take_script(path)
+            scripts[path.name] = _read_script(path)
     for path in sorted(site.glob('*.dist-info/entry_points.txt')):
         if path.stat().st_size <= _MOST_BYTES:
             sections = parse_entry_points(path.read_text(encoding='utf-8', errors='replace'))
@@ -205,7 +205,7 @@ def _list_packages_scripts(site: Path) -> tuple[tuple[str, tuple[str, bytes]], .
     return tuple(scripts.items())
 
 
-def _take_script(path: Path) -> tuple[str, bytes]:
+def _read_script(path: Path) -> tuple[str, bytes]:
     """Return a file of an environment's `bin` as a mode and content.
 
     A Python script gets the environment's interpreter; any other program becomes a link.

@@ -122,7 +122,9 @@ def _parse_feature(version: str) -> Feature:
     return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else (0, 0)
 
 
-def choose_alike(version: str, known: Sequence[Interpreter]) -> Sequence[Interpreter]:
+def choose_interpreters_of_version(
+    version: str, known: Sequence[Interpreter]
+) -> Sequence[Interpreter]:
     """Return the interpreters of this very version, else those of its feature release, else all."""
     same = [interpreter for interpreter in known if interpreter.version == version]
     near = [interpreter for interpreter in known if interpreter.feature == _parse_feature(version)]

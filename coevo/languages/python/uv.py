@@ -61,7 +61,7 @@ def load_version() -> str:
     return ' '.join(done.stdout.split()[:2])
 
 
-def load_sources() -> IndexSources:
+def load_index_sources() -> IndexSources:
     """Run uv and return the places where its configuration makes it look for packages.
 
     The configuration is its files, else variables, else its default.

@@ -196,7 +196,10 @@ def _make_job(
 ) -> Job:
     folders = {_WHEELS: wheels} if wheels is not None else {}
     folders |= _map_link_folders(get_machine_index().sources)
-    mounts = [Mount(source=_ensure_open_uv(), target=_UV), *list_interpreter_mounts(interpreter)]
+    mounts = [
+        Mount(source=_ensure_uv_for_any_user(), target=_UV),
+        *list_interpreter_mounts(interpreter),
+    ]
     return Job(
         argv=('/bin/sh', '-c', script, 'sh', _UV, *words),
         limits=limits,
@@ -264,7 +267,9 @@ def _run_uv(
         if process.exceeded is not None or fault is not None:
             return UvFailure(output=fault or '', exceeded=process.exceeded)
         if answer is None or answer.status == _KILLED:
-            raise Transient(f'uv ended without an answer: {process.get_noise().strip()[-500:]}')
+            raise Transient(
+                f'uv ended without an answer: {process.get_last_error_output().strip()[-500:]}'
+            )
     if answer.status:
         return UvFailure(output=answer.errors.replace(served.url, ''))
     return answer.printed
@@ -327,7 +332,7 @@ def _receive_exactly(stream: IO[bytes], size: int) -> bytes | None:
     return b''.join(parts)
 
 
-def _ensure_open_uv() -> Path:
+def _ensure_uv_for_any_user() -> Path:
     """Return a uv that any user can run: that of this machine, or a copy in the tool cache."""
     program = Path(uv.find_program()).resolve()  # own name: of this machine
     if is_open_to_all(program):

@@ -119,7 +119,7 @@ class WheelMaker:
             output = read_to_end(process.stdout, _WHEEL_BYTES)
             process.stdin.close()
             process.kill()
-            noise = process.get_noise()
+            noise = process.get_last_error_output()
         first, _, wheel = (output or b'').partition(b'\n')
         name = first.decode(errors='replace')
         if not wheel or not _NAME.fullmatch(name) or find_path_fault(name) is not None:

@@ -19,13 +19,13 @@ from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.listener import SILENT, Listener
 from coevo.snapshots.code_free.blobs import find_blobs, open_clone
 from coevo.snapshots.code_free.folders import choose_base, exchange_folder
-from coevo.snapshots.code_free.hydration import FilledFolder, describe_writer, write_filled
+from coevo.snapshots.code_free.hydration import FilledFolder, describe_writer, write_filled_folder
 from coevo.snapshots.code_free.tables import list_text_files, load_pair_ids, load_rows
 from coevo.snapshots.code_free.texts import EditionTexts, PairTexts
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.manifests import has_withheld_texts, list_filled_pairs
 from coevo.snapshots.snapshot import load_manifest
-from coevo.snapshots.verification import check_folder
+from coevo.snapshots.verification import verify_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +154,10 @@ def fill_edition(
         folder = None if base is edition else FilledFolder(is_release=False)
         if filled > plan.filled or filled >= plan.pairs.keys():
             with RepositoryPool(open_clone) as pool:
-                texts.use_clones(lambda source: pool.get(str(folders[source.blob])))
-                folder = write_filled(base, exchange.new, texts, plan.complete(filled), plan.filled)
+                texts.set_source_repositories(lambda source: pool.get(str(folders[source.blob])))
+                folder = write_filled_folder(
+                    base, exchange.new, texts, plan.complete(filled), plan.filled
+                )
             if not folder.is_refused:
                 exchange.accept()
         return FillReport(
@@ -181,7 +183,7 @@ def _report_release(out: Path, content: Mapping[str, Any]) -> FillReport:
 
 
 def _refuse_damage(folder: Path, place: Path | str) -> None:
-    for finding in check_folder(folder):
+    for finding in verify_folder(folder):
         raise DamagedSnapshot(
             f'{place} is not good ({finding.table}: {finding.rule}): get it again'
         )

@@ -60,7 +60,7 @@ def describe_writer() -> str:
     return f'pyarrow {pa.__version__}'
 
 
-def write_filled(
+def write_filled_folder(
     base: Path,
     made: Path,
     texts: EditionTexts,

@@ -58,7 +58,7 @@ class TextPosition:
 class EditionTexts:
     """The texts that an edition omits: their recipes, read from its folder, and the restored texts.
 
-    `use_clones` must be called before a text is built. Raises: DamagedSnapshot if the recipes are
+    `set_source_repositories` must be called before a text is built. Raises: DamagedSnapshot if the recipes are
     missing or malformed.
     """
 
@@ -82,7 +82,7 @@ class EditionTexts:
         """The files from which texts are cut, by number."""
         return self._sources
 
-    def use_clones(self, clone: Callable[[TextSource], Repository]) -> None:
+    def set_source_repositories(self, clone: Callable[[TextSource], Repository]) -> None:
         """Set the repositories from which texts are cut.
 
         `clone` is called when a text needs a source, and returns the repository that has it.
@@ -151,7 +151,7 @@ class EditionTexts:
 
     def _load_source(self, number: int) -> str:
         source = self._sources[number]
-        assert self._clone is not None, 'use_clones comes first'
+        assert self._clone is not None, 'set_source_repositories comes first'
         return decode_blob(self._clone(source).blob(source.blob), source.form)
 
     def _list_sources(self, text: int) -> frozenset[int]:

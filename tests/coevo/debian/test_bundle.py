@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from coevo.debian.apt import Apt
-from coevo.debian.bundle import BundleRecipe, install_bundle, load_record
+from coevo.debian.bundle import BundleRecipe, install_bundle, load_bundle_record
 from coevo.debian.mirror import DebianSuite
 from coevo.model.errors import Fatal, Transient
 from tests.coevo.debian.archive import CODENAME, add_package, configure, publish, sign
@@ -107,7 +107,7 @@ def test_bundle_runs_with_its_own_libraries_and_records_its_packages(
         [folder / 'bin/toy', '-c', 'cat /proc/$$/maps'], check=True, capture_output=True, text=True
     ).stdout
     assert str(folder / 'coevo/lib/libc.so.6') in said
-    found = load_record(folder)
+    found = load_bundle_record(folder)
     assert found is not None
     suite, packages = found
     assert suite == CODENAME
@@ -144,7 +144,7 @@ def test_package_missing_from_the_own_release_comes_from_the_development_suite(
 
     folder = install_bundle(replace(TOY, packages=('toy-new',)), tmp_path / 'cache/toy', silent)
 
-    found = load_record(folder)
+    found = load_bundle_record(folder)
     assert found is not None
     assert found[0] == 'sid'
 

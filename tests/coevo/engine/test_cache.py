@@ -42,7 +42,7 @@ def entry(folder: Path) -> Path:
 
 def test_cached_batch_is_recalled_under_its_current_method_ids(tmp_path: Path) -> None:
     Cache(tmp_path).store_batch('abc', BATCH, SOUND)
-    known = Cache(tmp_path).recall('abc', ('one', 'two'))
+    known = Cache(tmp_path).load_verdicts('abc', ('one', 'two'))
     assert known == {
         ('one', RunOrder.GIVEN): FAILED,
         ('one', RunOrder.REVERSED): FAILED,
@@ -50,7 +50,7 @@ def test_cached_batch_is_recalled_under_its_current_method_ids(tmp_path: Path) -
         ('two', RunOrder.REVERSED): PASSED,
         ('two', RunOrder.ALONE): PASSED,
     }
-    assert Cache(tmp_path).recall('abd', BATCH) == {}
+    assert Cache(tmp_path).load_verdicts('abd', BATCH) == {}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_cached_batch_is_recalled_under_its_current_method_ids(tmp_path: Path) -
 )
 def test_batch_with_unsound_runs_is_not_cached(tmp_path: Path, second: Sequence[MethodRun]) -> None:
     Cache(tmp_path).store_batch('abc', BATCH, runs(*second))
-    assert Cache(tmp_path).recall('abc', BATCH) == {}
+    assert Cache(tmp_path).load_verdicts('abc', BATCH) == {}
 
 
 @pytest.mark.parametrize('damage', [b'', b'\n', b'no checksum\n{}'])
@@ -81,7 +81,7 @@ def test_damaged_cache_entry_counts_as_missing_and_is_removed(
 ) -> None:
     Cache(tmp_path).store_batch('abc', BATCH, SOUND)
     entry(tmp_path).write_bytes(damage)
-    assert Cache(tmp_path).recall('abc', BATCH) == {}
+    assert Cache(tmp_path).load_verdicts('abc', BATCH) == {}
     assert list(tmp_path.glob('??/*')) == []
 
 
@@ -89,7 +89,7 @@ def test_cache_entry_with_a_changed_byte_is_not_recalled(tmp_path: Path) -> None
     Cache(tmp_path).store_batch('abc', BATCH, SOUND)
     file = entry(tmp_path)
     file.write_bytes(file.read_bytes().replace(b'"fail"', b'"pass"'))
-    assert Cache(tmp_path).recall('abc', BATCH) == {}
+    assert Cache(tmp_path).load_verdicts('abc', BATCH) == {}
 
 
 def test_least_recently_used_cache_entry_is_evicted_first(
@@ -100,9 +100,9 @@ def test_least_recently_used_cache_entry_is_evicted_first(
     size = entry(tmp_path).stat().st_size
     cache.store_batch('new', BATCH, SOUND)
     monkeypatch.setattr(entries, 'BOUND_BYTES', size * 3 // 2)
-    cache.recall('old', BATCH)
-    assert Cache(tmp_path).recall('new', BATCH) == {}
-    assert cache.recall('old', BATCH) != {}
+    cache.load_verdicts('old', BATCH)
+    assert Cache(tmp_path).load_verdicts('new', BATCH) == {}
+    assert cache.load_verdicts('old', BATCH) != {}
 
 
 def test_batch_key_depends_on_content_test_order_and_environment() -> None:
@@ -122,4 +122,4 @@ def test_batch_key_depends_on_content_test_order_and_environment() -> None:
 
 def test_cache_without_a_folder_keeps_nothing() -> None:
     Cache(None).store_batch('abc', BATCH, SOUND)
-    assert Cache(None).recall('abc', BATCH) == {}
+    assert Cache(None).load_verdicts('abc', BATCH) == {}

@@ -13,12 +13,12 @@ from coevo.model.labels import (
     TABLE,
     EngineRelease,
     LabelTableRow,
+    correct_change_by_cells,
     decide_label,
     find_cells_of_row,
     list_contradictions,
     list_deciding_cells,
     list_former_contradictions,
-    settle_change,
 )
 from coevo.model.reasons import OWNERS
 from coevo.model.words import Cell, Label, MethodChange, Outcome, Stage
@@ -76,20 +76,21 @@ def outcomes(text: str) -> dict[Cell, Outcome | None]:
 def test_each_row_of_the_label_table_gives_its_label(
     change: str, cells: str, expected: str
 ) -> None:
-    settled = settle_change(MethodChange(change), outcomes(cells))
+    settled = correct_change_by_cells(MethodChange(change), outcomes(cells))
     assert decide_label(settled, outcomes(cells)) == expected
 
 
 def test_an_unchanged_test_that_its_own_surroundings_decide_has_a_changed_context() -> None:
     unchanged, changed = MethodChange.UNCHANGED, MethodChange.CONTEXT_CHANGED
-    assert settle_change(unchanged, outcomes('pass pass - -')) is unchanged
-    assert settle_change(unchanged, outcomes('pass pass pass -')) is unchanged
-    assert settle_change(unchanged, outcomes('pass fail error -')) is unchanged
-    assert settle_change(unchanged, outcomes('pass pass error -')) is changed
-    assert settle_change(unchanged, outcomes('pass fail pass -')) is changed
-    assert settle_change(unchanged, outcomes('pass pass skipped -')) is changed
+    assert correct_change_by_cells(unchanged, outcomes('pass pass - -')) is unchanged
+    assert correct_change_by_cells(unchanged, outcomes('pass pass pass -')) is unchanged
+    assert correct_change_by_cells(unchanged, outcomes('pass fail error -')) is unchanged
+    assert correct_change_by_cells(unchanged, outcomes('pass pass error -')) is changed
+    assert correct_change_by_cells(unchanged, outcomes('pass fail pass -')) is changed
+    assert correct_change_by_cells(unchanged, outcomes('pass pass skipped -')) is changed
     assert (
-        settle_change(MethodChange.CHANGED, outcomes('pass pass error -')) is MethodChange.CHANGED
+        correct_change_by_cells(MethodChange.CHANGED, outcomes('pass pass error -'))
+        is MethodChange.CHANGED
     )
 
 
@@ -155,7 +156,7 @@ def test_every_combination_of_outcomes_gives_the_label_of_the_table(change: Meth
     known = set(list_contradictions())
     for combination in itertools.product(OUTCOMES, repeat=4):
         cells = dict(zip(CELL_ORDER, combination, strict=True))
-        settled = settle_change(change, cells)
+        settled = correct_change_by_cells(change, cells)
         found = decide_label(settled, cells)
         expected = by_hand(change, *(kind(outcome) for outcome in combination))
         if expected == 'dropped':

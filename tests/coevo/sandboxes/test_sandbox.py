@@ -53,7 +53,11 @@ def run(sandbox: Sandbox, wanted: Job) -> Done:
         output = process.stdout.read().decode()
         status = process.wait(timeout=60)
         return Done(
-            status, output, process.get_noise(), process.exceeded, process.get_cpu_seconds()
+            status,
+            output,
+            process.get_last_error_output(),
+            process.exceeded,
+            process.get_cpu_seconds(),
         )
 
 
@@ -282,7 +286,7 @@ def test_memory_is_bounded_while_the_watch_is_slow(sandbox: Sandbox) -> None:
     # A shell takes a while to hold so much on a busy machine.
     limits = replace(LIMITS, memory_bytes=200 << 20, wall_seconds=120)
     with sandbox.start(job(holds, limits=limits)) as process:
-        process.slow_watch()
+        process.sample_usage_rarely()
         process.wait()
     assert process.exceeded == 'memory'
 
@@ -471,7 +475,7 @@ def test_paths_in_a_text_for_a_job_are_translated_to_its_mounts(
         process.stdin.close()
         assert process.stdout.read() == b'content'
         process.wait()
-        assert "'/inn'" in process.get_noise()
+        assert "'/inn'" in process.get_last_error_output()
 
 
 @pytest.mark.docker

@@ -11,7 +11,7 @@ from prefect.states import Completed
 
 from coevo.model.errors import Fatal, IncompleteMonth, Transient
 from flows.batches.jobs import Verb
-from flows.live.trying import end_by_sentence
+from flows.live.trying import turn_errors_into_failed_states
 
 
 def work(verb: Verb, error: Exception | None = None) -> object:
@@ -24,28 +24,28 @@ def work(verb: Verb, error: Exception | None = None) -> object:
 @pytest.mark.parametrize('kind', [Fatal, Transient, IncompleteMonth])
 def test_an_expected_error_becomes_a_failed_state(kind: type[Exception]) -> None:
     words = ('mine them', 'lack') if kind is IncompleteMonth else ('mine them',)
-    state = end_by_sentence(work)(Verb.MINE, kind(*words))
+    state = turn_errors_into_failed_states(work)(Verb.MINE, kind(*words))
     assert (state.type, state.message) == ('FAILED', 'mine them')
 
 
 def test_a_bug_is_raised() -> None:
     with pytest.raises(KeyError):
-        end_by_sentence(work)(Verb.MINE, KeyError('a bug'))
+        turn_errors_into_failed_states(work)(Verb.MINE, KeyError('a bug'))
 
 
 def test_the_state_of_a_flow_that_succeeds_is_its_own() -> None:
-    assert end_by_sentence(work)(Verb.MINE).message == 'mine'
+    assert turn_errors_into_failed_states(work)(Verb.MINE).message == 'mine'
 
 
 def test_parameters_keep_their_types() -> None:
     """Prefect would look for a type's name in the module of the wrapper."""
-    parameters = inspect.signature(end_by_sentence(work)).parameters
+    parameters = inspect.signature(turn_errors_into_failed_states(work)).parameters
     assert parameters['verb'].annotation is Verb
 
 
 @pytest.mark.parametrize('name', ['prefect.flow_runs', 'prefect.engine'])
 def test_only_the_traceback_of_a_failed_state_is_not_logged(name: str) -> None:
-    end_by_sentence(work)(Verb.MINE, Fatal('mine them'))
+    turn_errors_into_failed_states(work)(Verb.MINE, Fatal('mine them'))
     logger = logging.getLogger(name)
 
     def is_shown(error: Exception) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from coevo.languages.java.reading.syntax import parse
 from coevo.storage.dates import SearchBasis
-from packagers.dating import find_earliest
+from packagers.dating import find_earliest_if_all_known
 from tests.miners.dates.searches import FirstSeen, naive_dates, search
 from tests.repos import commit, git, init, write_object
 
@@ -334,4 +334,4 @@ def test_a_shallow_clone_gives_no_date(repo: Path, tmp_path: Path) -> None:
 def test_the_earliest_date_is_none_if_any_date_is_none(
     dates: list[datetime | None], expected: datetime | None
 ) -> None:
-    assert find_earliest(dates) == expected
+    assert find_earliest_if_all_known(dates) == expected

@@ -70,7 +70,7 @@ class GoPiece:
     qualifiers: frozenset[str]
     stays: bool
 
-    def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
+    def may_be_named_by(self, names: AbstractSet[str]) -> bool:
         """Return whether one of some names is a name that the piece declares."""
         return not names.isdisjoint(self.names)
 

@@ -121,7 +121,7 @@ class CompileReport:
             ]
         return tuple(runners)
 
-    def find_heirs(self, name: str) -> tuple[str, ...]:
+    def find_enclosing_and_derived_classes(self, name: str) -> tuple[str, ...]:
         """Return a class, the classes that enclose it, and all their subclasses, sorted by name.
 
         A test class of another module that runs the class's methods must extend one of them.

@@ -126,7 +126,7 @@ def remove_own_options(module: JavaModule) -> JavaModule:
     return replace(module, surefire=plain)
 
 
-def take_parameters(module: JavaModule, tests: JavaModule | None) -> JavaModule:
+def take_suite_parameters(module: JavaModule, tests: JavaModule | None) -> JavaModule:
     """Return the module with the parameters of suites that it has at the tests' revision.
 
     tests  the module there; None if that revision lacks it, and nothing changes

@@ -107,7 +107,7 @@ class JvmSession:
                 raise
         self._served += 1
         used = process.get_cpu_seconds() - before
-        process.slow_watch()
+        process.sample_usage_rarely()
         report = cast('dict[str, Any]', _restore_paths(value, process))
         if report.get('status') in FATAL_STATUS:
             self.close()
@@ -134,7 +134,7 @@ class JvmSession:
         status = process.wait(timeout=10)
         self._process = None
         reason = late or ('time' if process.exceeded else f'exit:{status}')
-        noise = process.get_noise()
+        noise = process.get_last_error_output()
         process.close()
         return JvmDeath(reason=reason, noise=noise, killed=not lingered and reason in KILLED)
 

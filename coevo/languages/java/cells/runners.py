@@ -71,7 +71,9 @@ class ReactorRunners:
         """
         own = self._get_cell(key)
         found = [ModuleRunners(cell=own, classes=own.report.find_runners(test_class))]
-        for cell in self._iterate_users(key, own.report.find_heirs(test_class)):
+        for cell in self._iterate_users(
+            key, own.report.find_enclosing_and_derived_classes(test_class)
+        ):
             report = join_reports(cell)
             found.append(ModuleRunners(cell=cell, classes=report.find_runners(test_class)))
         return tuple(runners for runners in found if runners.classes)

@@ -165,7 +165,7 @@ def _fetch_with_maven(
         except tarfile.TarError:
             raise Transient(
                 f'the libraries of {task.repo} could not be fetched (go without by '
-                f'kit = false in --settings): {process.get_noise().strip()[-500:]}'
+                f'kit = false in --settings): {process.get_last_error_output().strip()[-500:]}'
             ) from None
         if proxy.trouble:
             raise Transient('libraries could not be fetched; check the network')

@@ -19,7 +19,7 @@ from coevo.languages.java.maven.snapshots import (
     Replacement,
     find_replacement,
     load_poms,
-    replaced_versions,
+    replace_versions_temporarily,
     rewrite_poms,
 )
 
@@ -118,7 +118,7 @@ class MavenBuildAttempts:
             if replacement is None or replacement in replacements:
                 break
             replacements.append(replacement)
-            with replaced_versions(output.code, poms, replacements):
+            with replace_versions_temporarily(output.code, poms, replacements):
                 attempt = self._build_without_needless_plugins(output, session)
             spent += attempt.cpu_seconds
             if _count_built_modules(attempt.answer) > _count_built_modules(best.answer):
@@ -126,7 +126,9 @@ class MavenBuildAttempts:
                 best, best_try = dataclasses.replace(attempt, overrides=names), attempt
         if best_try is not attempt:
             # The last try replaced the files of the best one.
-            with replaced_versions(output.code, poms, replacements[: len(best.overrides)]):
+            with replace_versions_temporarily(
+                output.code, poms, replacements[: len(best.overrides)]
+            ):
                 again = self._build_without_needless_plugins(output, session)
             best = dataclasses.replace(again, overrides=best.overrides)
             spent += again.cpu_seconds

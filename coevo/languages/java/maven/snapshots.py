@@ -98,7 +98,7 @@ def _find_own_version(poms: Iterable[bytes], artifact: str) -> str | None:
 
 
 @contextmanager
-def replaced_versions(
+def replace_versions_temporarily(
     code: Path, poms: Mapping[Path, bytes], replacements: Sequence[Replacement]
 ) -> Iterator[None]:
     """Rewrite POMs of a tree with replaced versions while the context is open; then restore them.

@@ -93,7 +93,7 @@ def run_pit(sandbox: Sandbox, job: Job) -> ByteCodeMutants:
     mutants = None if status else parse_report(report)
     if mutants is None:
         return ByteCodeMutants(
-            trouble=PitTrouble.NO_REPORT, said=process.get_noise(), cpu_seconds=used
+            trouble=PitTrouble.NO_REPORT, said=process.get_last_error_output(), cpu_seconds=used
         )
     return ByteCodeMutants(mutants=mutants, cpu_seconds=used)
 

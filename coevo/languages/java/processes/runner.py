@@ -221,7 +221,7 @@ def _follow_run_once(
                 heard.handle_event(event)
         status, killed = _wait_for_end(process)
         used = process.get_cpu_seconds()
-        noise = process.get_noise()
+        noise = process.get_last_error_output()
     finally:
         process.close()
     verdicts = tuple(heard.derive_verdicts(status, noise))

@@ -142,7 +142,7 @@ class _TestAncestry:
 
     def is_test_annotation(self, annotation: str) -> bool:
         """Return whether an annotation is a test annotation or is annotated with one."""
-        return self._marks.holds_for(annotation)
+        return self._marks.holds_for_any_ancestor(annotation)
 
     def is_test_class(self, type_: DeclaredType) -> bool:
         """Return whether a class has `@Test` on itself or on a superclass.
@@ -151,7 +151,9 @@ class _TestAncestry:
         """
         if 'Test' in type_.annotations:
             return type_.kind == 'class'
-        return type_.superclass is not None and self._test_classes.holds_for(type_.superclass)
+        return type_.superclass is not None and self._test_classes.holds_for_any_ancestor(
+            type_.superclass
+        )
 
     def is_test_case(self, type_: DeclaredType) -> bool:
         """Return whether a class extends JUnit 3's TestCase, as far as its ancestors are known.
@@ -162,7 +164,7 @@ class _TestAncestry:
             return False
         if self._has_unknown_superclass(type_):
             return type_.superclass.endswith('TestCase')
-        return self._test_cases.holds_for(type_.superclass)
+        return self._test_cases.holds_for_any_ancestor(type_.superclass)
 
     def _has_unknown_superclass(self, type_: DeclaredType) -> bool:
         """Return whether no known type has the superclass's name, apart from the class itself.

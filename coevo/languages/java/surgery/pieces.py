@@ -58,7 +58,7 @@ class JavaPiece:
     members: tuple[Member, ...] = ()
     imported: Import | None = None
 
-    def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
+    def may_be_named_by(self, names: AbstractSet[str]) -> bool:
         """Return whether one of the names is declared by this piece."""
         return not names.isdisjoint(self.names)
 

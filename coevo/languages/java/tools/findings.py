@@ -97,5 +97,5 @@ def _list_lacking_parts() -> Iterator[str]:
         yield 'jars in the tool cache'
     if find_spec('jpype') is None:
         yield 'JPype'
-    if not any(jdk.runs_tools for jdk in find_jdks()):
+    if not any(jdk.can_run_tools for jdk in find_jdks()):
         yield 'JDK 17 or newer'

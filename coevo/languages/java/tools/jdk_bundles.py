@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from coevo.debian.bundle import BundleRecipe, install_bundle, load_record
+from coevo.debian.bundle import BundleRecipe, install_bundle, load_bundle_record
 from coevo.languages.java.tools.jdks import Jdk, identify_jdk, locate_installed_jdks
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say
@@ -77,7 +77,7 @@ def list_source_packages(home: Path) -> tuple[str, ...]:
 
     Empty for a JDK that coevo did not install.
     """
-    _, packages = load_record(home) or ('', ())
+    _, packages = load_bundle_record(home) or ('', ())
     return tuple(
         f'{package.name} {package.version} sha256:{package.sha256}' for package in packages
     )

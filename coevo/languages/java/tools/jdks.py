@@ -47,7 +47,7 @@ class Jdk:
         return f'{self.feature:<4}{self.version:<16}{self.home}'
 
     @property
-    def runs_tools(self) -> bool:
+    def can_run_tools(self) -> bool:
         """True for JDK 17 and newer, on which coevo's own tools can run.
 
         Builds and tests may run on an older one.
@@ -83,7 +83,7 @@ def choose_jdk(jdks: tuple[Jdk, ...]) -> Jdk:
 
     Among equal releases the first one wins. Raises: Fatal if there is no JDK 17 or newer.
     """
-    usable = [jdk for jdk in jdks if jdk.runs_tools]
+    usable = [jdk for jdk in jdks if jdk.can_run_tools]
     if not usable:
         raise Fatal('no JDK 17 or newer was found; install one (openjdk-17-jdk) or set JAVA_HOME')
     return min(usable, key=lambda jdk: jdk.feature)

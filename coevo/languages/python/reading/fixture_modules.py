@@ -39,7 +39,7 @@ class FixtureModules:
         self._named: dict[str, tuple[str, ...]] = {}
         self._found: dict[str, tuple[str, ...]] = {}
 
-    def find_paths(self, path: str) -> tuple[str, ...]:
+    def find_fixture_files(self, path: str) -> tuple[str, ...]:
         """Return the other test files whose fixtures a test file may use, nearest first.
 
         These are conftests and packages above it, plugins, and what any of them imports.

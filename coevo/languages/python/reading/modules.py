@@ -126,12 +126,15 @@ class PythonModules:
         key = (path, name, depth)
         if key not in self._declared_in:
             own: _Asked = {path: None}
-            self._declared_in[key] = (*self._search_declaration(path, name, depth, own), own)
+            self._declared_in[key] = (
+                *self._search_declaration_in_module(path, name, depth, own),
+                own,
+            )
         text, is_type, rests_on = self._declared_in[key]
         asked_paths |= rests_on
         return text, is_type
 
-    def _search_declaration(
+    def _search_declaration_in_module(
         self, path: str, name: str, depth: int, asked: _Asked
     ) -> tuple[str, bool]:
         contents, full = self._read_contents(path), f'{module_name(path)}.{name}'

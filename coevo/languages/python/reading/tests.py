@@ -209,7 +209,7 @@ class _TestFinder:
         return any(
             name.endswith('TestCase')
             if self._is_unknown(name, type_)
-            else self._cases.holds_for(name)
+            else self._cases.holds_for_any_ancestor(name)
             for name in _list_bases(type_)
         )
 
@@ -232,7 +232,7 @@ class _TestFinder:
     def _has_constructor(self, type_: DeclaredType) -> bool:
         """Return whether a class has a constructor, own or inherited: pytest skips such classes."""
         return _has_own_constructor(type_) or any(
-            map(self._constructed.holds_for, _list_bases(type_))
+            map(self._constructed.holds_for_any_ancestor, _list_bases(type_))
         )
 
     def _look_up_constructor(self, name: str) -> tuple[bool, set[str]]:
@@ -242,7 +242,11 @@ class _TestFinder:
     def _is_refused(self, type_: DeclaredType) -> bool:
         """Return whether `__test__ = False`, own or inherited, marks a class as having no tests."""
         own = self._refuses_tests(type_)
-        return any(map(self._refused.holds_for, _list_bases(type_))) if own is None else own
+        return (
+            any(map(self._refused.holds_for_any_ancestor, _list_bases(type_)))
+            if own is None
+            else own
+        )
 
     def _look_up_refusal(self, name: str) -> tuple[bool, set[str]]:
         types = self._resolve_classes(name)

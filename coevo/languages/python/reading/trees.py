@@ -94,7 +94,7 @@ class PythonTree:
             interfaces=tuple(
                 dict.fromkeys(
                     module_name(other).rpartition('.')[2]
-                    for other in self._fixture_modules.find_paths(path)
+                    for other in self._fixture_modules.find_fixture_files(path)
                 )
             ),
         )
@@ -201,7 +201,9 @@ class PythonTree:
         """
         if path == type_.path:
             return True
-        if type_.type.kind == 'module' and type_.path in self._fixture_modules.find_paths(path):
+        if type_.type.kind == 'module' and type_.path in self._fixture_modules.find_fixture_files(
+            path
+        ):
             return True
         module = type_.type.name.partition('$')[0]
         canonical = type_.canonical

@@ -64,7 +64,7 @@ class PythonPiece:
         """The start and end of the piece."""
         return self.start, self.end
 
-    def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
+    def may_be_named_by(self, names: AbstractSet[str]) -> bool:
         """Return whether any of the names, as in `uses`, may refer to this piece.
 
         A name after a dot (`.x`) may refer to a member of a class, never to one of a module.

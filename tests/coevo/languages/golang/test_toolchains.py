@@ -11,10 +11,10 @@ from coevo.languages.golang.standard_library import UnknownLibraryText, prepare_
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import (
     GoToolchain,
-    find_level,
+    find_language_level_at,
     find_toolchains,
     locate_module_cache,
-    select_alike,
+    select_toolchains_of_version,
 )
 from coevo.model.errors import Fatal
 
@@ -45,25 +45,25 @@ def test_coevo_gos_variable_limits_the_toolchains(tmp_path: Path) -> None:
 def test_newest_toolchain_that_knows_the_level_is_chosen() -> None:
     known = [GoToolchain(home=Path(f'/{v}'), version=v) for v in ('1.24.13', '1.26.8', '1.25.1')]
     supply = GoSupply(known=known)
-    newest = supply.find_for_level((1, 25, 3))
+    newest = supply.find_toolchain_for_level((1, 25, 3))
     assert newest is not None
     assert newest.version == '1.26.8'
-    assert supply.find_for_level((1, 27)) is None
+    assert supply.find_toolchain_for_level((1, 27)) is None
     brought = [
         GoToolchain(home=locate_module_cache() / version, version=version)
         for version in ('1.28.0', '1.27.4')
     ]
     more = GoSupply(known=[*known, *brought])
-    assert more.find_for_level((1, 25)) == newest
-    assert more.find_for_level((1, 27)) == brought[1]
-    assert [one.version for one in select_alike('1.25.9', known)] == ['1.25.1']
+    assert more.find_toolchain_for_level((1, 25)) == newest
+    assert more.find_toolchain_for_level((1, 27)) == brought[1]
+    assert [one.version for one in select_toolchains_of_version('1.25.9', known)] == ['1.25.1']
     with pytest.raises(Fatal, match=r"no Go '2\.0'; name one of 1\.21"):
         supply.install('2.0')
 
 
 def test_tree_without_a_go_level_gets_the_level_of_its_date() -> None:
     days = (date(2016, 1, 1), date(2022, 3, 15), None)
-    assert [find_level(day) for day in days] == ['1.11', '1.18', '1.11']
+    assert [find_language_level_at(day) for day in days] == ['1.11', '1.18', '1.11']
 
 
 def test_toolchain_with_an_unknown_testing_package_is_refused(

@@ -33,7 +33,7 @@ def test_environment_variables_name_indexes_and_folders(
     monkeypatch.setenv('UV_DEFAULT_INDEX', 'https://me:secret@one.invalid/simple')
     monkeypatch.setenv('UV_EXTRA_INDEX_URL', 'https://two.invalid/simple')
     monkeypatch.setenv('UV_FIND_LINKS', str(links))
-    found = uv.load_sources()
+    found = uv.load_index_sources()
     assert found.indexes == ('https://me:secret@one.invalid/simple', 'https://two.invalid/simple')
     assert found.folders == (links,)
 
@@ -44,10 +44,10 @@ def test_a_configuration_file_names_indexes(
     settings = tmp_path / 'uv.toml'
     settings.write_text('[[index]]\nurl = "https://one.invalid/simple"\ndefault = true\n')
     monkeypatch.setenv('UV_CONFIG_FILE', str(settings))
-    assert uv.load_sources().indexes == ('https://one.invalid/simple',)
+    assert uv.load_index_sources().indexes == ('https://one.invalid/simple',)
     settings.write_text('[[index]\n')
     with pytest.raises(Transient, match='uv cannot use its configuration'):
-        uv.load_sources()
+        uv.load_index_sources()
 
 
 def test_an_index_without_an_http_address_is_refused_in_one_sentence(
@@ -55,7 +55,7 @@ def test_an_index_without_an_http_address_is_refused_in_one_sentence(
 ) -> None:
     monkeypatch.setenv('UV_DEFAULT_INDEX', f'file://{links}')
     with pytest.raises(Fatal, match='set one in its configuration'):
-        uv.load_sources()
+        uv.load_index_sources()
 
 
 def test_resolution_uses_a_second_index_and_a_folder_of_wheels(

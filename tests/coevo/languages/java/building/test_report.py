@@ -11,7 +11,7 @@ from coevo.languages.java.building.report import (
     SurefireSettings,
     list_left_out,
     parse_modules,
-    take_parameters,
+    take_suite_parameters,
 )
 
 
@@ -151,9 +151,9 @@ def test_parameters_of_suites_are_those_of_the_tests_and_all_else_is_of_the_code
         parse_modules({'projects': [project('.', surefire=settings(price))]})['.']
         for price in ('4', '3')
     )
-    taken = take_parameters(code, tests)
+    taken = take_suite_parameters(code, tests)
     assert (taken.surefire.parameters, taken.surefire.properties) == ({'price': '3'}, {'till': '4'})
-    assert take_parameters(code, None) is take_parameters(code, code) is code
+    assert take_suite_parameters(code, None) is take_suite_parameters(code, code) is code
 
 
 def test_plugins_that_modules_are_built_without_are_named_once() -> None:

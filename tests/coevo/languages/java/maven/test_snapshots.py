@@ -12,7 +12,7 @@ from coevo.languages.java.maven.snapshots import (
     Replacement,
     find_replacement,
     load_poms,
-    replaced_versions,
+    replace_versions_temporarily,
     rewrite_poms,
 )
 from coevo.model.words import Label
@@ -66,7 +66,7 @@ def test_poms_are_as_they_were_after_a_build(tmp_path: Path) -> None:
     (tmp_path / 'sub').mkdir()
     (tmp_path / 'sub/pom.xml').write_text(text)
     one = Replacement(artifact='a', snapshot='1-SNAPSHOT', version='1')
-    with replaced_versions(tmp_path, load_poms(tmp_path), [one]):
+    with replace_versions_temporarily(tmp_path, load_poms(tmp_path), [one]):
         assert '<version>1</version>' in (tmp_path / 'sub/pom.xml').read_text()
     assert (tmp_path / 'sub/pom.xml').read_text() == text
 
@@ -80,7 +80,7 @@ def test_poms_are_as_they_were_whatever_a_build_puts_in_their_place(
     pom_file.write_text(LIBRARY.format('a', '1-SNAPSHOT'))
     other.write_text('of the host')
     one = Replacement(artifact='a', snapshot='1-SNAPSHOT', version='1')
-    with replaced_versions(pom_file.parent, load_poms(pom_file.parent), [one]):
+    with replace_versions_temporarily(pom_file.parent, load_poms(pom_file.parent), [one]):
         pom_file.unlink()
         if instead == 'pipe':
             os.mkfifo(pom_file)

@@ -6,7 +6,7 @@ import pytest
 
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery import undo
-from coevo.languages.undoing import find_resigned_member
+from coevo.languages.undoing import find_member_before_signature_change
 from tests.languages.located import located
 
 PATH = 'Till.java'
@@ -96,5 +96,5 @@ def test_constant_gets_its_old_value() -> None:
 def test_inserted_method_replaces_the_old_one_of_its_name_that_is_gone() -> None:
     old, new = (located('java', PATH, text, 'Till.price') for text in (OLD, NEW))
     assert new.member is not None
-    assert find_resigned_member(new.member, old.type, new.type) == old.member
-    assert find_resigned_member(new.member, new.type, new.type) is None
+    assert find_member_before_signature_change(new.member, old.type, new.type) == old.member
+    assert find_member_before_signature_change(new.member, new.type, new.type) is None

@@ -545,6 +545,6 @@ def test_jvm_in_the_sandbox_downloads_through_the_relay(
     sandbox = open_sandbox('bubblewrap')
     with sandbox.start(job) as process:
         output = process.stdout.read().decode()
-        assert (process.wait(timeout=60), process.get_noise()) == (0, '')
+        assert (process.wait(timeout=60), process.get_last_error_output()) == (0, '')
     sandbox.close()
     assert output.split() == ['200', '3', '200', str(3 << 20), '404', '0']
