@@ -24,6 +24,20 @@ under the Mozilla Public License v 2.0: https://mozilla.org/MPL/2.0/.
 """
 CC0 = 'Creative Commons Legal Code\n\nCC0 1.0 Universal\n'
 CC0_AT = 'http://creativecommons.org/publicdomain/zero/1.0/'
+MULAN = """\
+                     木兰宽松许可证, 第2版
+
+            Mulan Permissive Software License\uff0cVersion 2 (Mulan PSL v2)
+            January 2020 http://license.coscl.org.cn/MulanPSL2
+
+Your reproduction, use, modification and distribution of the Software shall be subject to Mulan PSL
+v2 (this License) with the following terms and conditions:
+"""
+EPL_AT = 'https://www.eclipse.org/legal/epl-2.0/'
+EPL = f"""\
+The harbour is provided to you under the terms and conditions of the Eclipse Public
+License Version 2.0 ("EPL"). A copy of the EPL is at [{EPL_AT}]({EPL_AT}).
+"""
 BSD = """\
 Redistribution and use in source and binary forms of the software as well as documentation, with or
 without modification, are permitted.
@@ -62,6 +76,17 @@ FILES: dict[str, tuple[dict[str, str | bytes | None], str | None]] = {
     ),
     'BSD with documentation': ({'LICENSE': BSD}, 'BSD-3-Clause'),
     'a sentence with an address': ({'LICENSE.txt': MPL}, 'MPL-2.0'),
+    'a text in two languages': ({'LICENSE': MULAN}, 'MulanPSL-2.0'),
+    'a page that names a licence and links it': ({'LICENSE.md': EPL}, 'EPL-2.0'),
+    'a page that names one of two licences': (
+        {'LICENSE.md': f'{EPL}\nOf the parser:\n{MIT}'},
+        'EPL-2.0 AND MIT',
+    ),
+    'a page that names a second licence without its text': (
+        {'LICENSE.md': f'{EPL}\nParts are under the GNU General Public License, version 2.'},
+        None,
+    ),
+    'a link without a naming sentence': ({'LICENSE.md': f'See {EPL_AT}.'}, None),
     'two at once': ({'LICENSE': f'{APACHE}\nOf the parser:\n{MIT}'}, 'Apache-2.0 AND MIT'),
     'a name in the POM': (
         {'pom.xml': pom(('The Apache Software License, Version 2.0', ''))},
