@@ -35,17 +35,29 @@ class Yield:
     cpu_seconds: float
 
 
-def compute_yield(
-    store: Store, partitions: tuple[Partition, ...], pair_ids: AbstractSet[str]
-) -> Yield:
-    """Return the tasks, before duplicates, and the CPU seconds of some mined pairs."""
-    tasks, cpu = 0, 0.0
+NO_YIELD = Yield(tasks=0, cpu_seconds=0.0)
+
+
+def compute_yields(
+    store: Store, partitions: tuple[Partition, ...], *groups: AbstractSet[str]
+) -> tuple[Yield, ...]:
+    """Return the yield of each group of mined pairs, given by their ids; segments are read once.
+
+    Tasks are counted before duplicates are removed.
+    """
+    yields = [NO_YIELD for _ in groups]
     for partition in partitions:
         for segment in store.load_segments(partition):
-            if segment.pair.pair_id in pair_ids:
-                tasks += count_tasks(segment)
-                cpu += sum(row.cpu_seconds for row in select_disjoint_timings(segment.timings))
-    return Yield(tasks=tasks, cpu_seconds=cpu)
+            there = [at for at, group in enumerate(groups) if segment.pair.pair_id in group]
+            if not there:
+                continue
+            tasks = count_tasks(segment)
+            cpu = sum(row.cpu_seconds for row in select_disjoint_timings(segment.timings))
+            for at in there:
+                yields[at] = Yield(
+                    tasks=yields[at].tasks + tasks, cpu_seconds=yields[at].cpu_seconds + cpu
+                )
+    return tuple(yields)
 
 
 def decide_budget(commits: int, visited: int, *, total: Yield, step: Yield) -> WalkBudget:

@@ -32,7 +32,7 @@ from coevo.storage import dates
 from coevo.storage.bases import SegmentBasis, add_basis
 from coevo.storage.store import Partition, Store, WalkRecord
 from coevo.storage.walks import BudgetOutcome
-from flows.budgets import FIRST_COMMITS, compute_yield, decide_budget
+from flows.budgets import FIRST_COMMITS, compute_yields, decide_budget
 from flows.cloning import open_clone
 from flows.dating import date_mined_repository
 from flows.licence import find_spdx_expression
@@ -83,8 +83,8 @@ def _mine_by_tasks(
         deeper = replace(options, commits=commits)
         report = _mine_languages(deeper, clone, repository, listener, earlier)
         executed, tasks = executed + report.executed, tasks + report.tasks
-        total = compute_yield(store, report.partitions, report.pair_ids)
-        step = compute_yield(store, report.partitions, report.pair_ids - earlier)
+        added = report.pair_ids - earlier
+        total, step = compute_yields(store, report.partitions, report.pair_ids, added)
         budget = decide_budget(commits, report.visited, total=total, step=step)
         for partition in report.partitions:
             with store.lock_partition(partition):
