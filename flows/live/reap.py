@@ -48,7 +48,7 @@ def reap(grace_seconds: float = GRACE_SECONDS) -> int:
 
 
 def restart_dead_runs_after_silence(store: Root, say: Say) -> None:
-    """End dead runs as `restart_dead_runs` does, but only if some heartbeat is missing.
+    """Restart dead runs as `restart_dead_runs` does, but only if some heartbeat is missing.
 
     Otherwise the server is not contacted, so that a process outside of a flow run can call this
     often.

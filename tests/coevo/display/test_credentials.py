@@ -63,7 +63,7 @@ def test_source_credentials_appear_in_no_path_job_name_or_error(tmp_path: Path, 
         obtain_clone(url, store=tmp_path)
     assert SECRET not in str(caught.value)
     assert SECRET not in ' '.join(str(path) for path in tmp_path.rglob('*'))
-    assert SECRET not in BatchJob(verb=Verb.MINE, source=url, store='s').name
+    assert SECRET not in BatchJob(verb=Verb.MINE, source=url, store='s').repository_name
 
 
 @pytest.mark.parametrize('verb', ['verify', 'query', 'prompt'])
