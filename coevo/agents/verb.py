@@ -38,7 +38,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'run',
         help='run a model or an agent on tasks, grade the answers, print one line of results',
         description=_DESCRIPTION,
-        example='coevo run 2026-06 --model my-model --endpoint http://127.0.0.1:8000/v1 --only-after 2025-06 --limit 1',
+        example='coevo run 2026-07 --model my-model --endpoint http://127.0.0.1:8000/v1 --only-after 2025-06 --limit 1',
     )
     add_snapshot_argument(run)
     _add_model_options(run)

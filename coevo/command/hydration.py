@@ -21,7 +21,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'texts it could not get and why. Run it again to continue a folder that is filled in '
         'part. Once all texts are there, every file has the SHA-256 of the release. Exit '
         'status 1 if a text is still missing.',
-        example='coevo get 2026-06',
+        example='coevo get 2026-07',
     )
     add_snapshot_argument(verb)
     verb.add_argument(

@@ -29,12 +29,12 @@ def add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
             'Runs SQL on a snapshot, filtered by date and track. --list prints which snapshots '
             'there are.'
         ),
-        example='coevo query snapshots/2026-05 --only-after 2025-06 --only-track update',
+        example='coevo query snapshots/2026-06 --only-after 2025-06 --only-track update',
     )
     query.add_argument(
         'snapshot',
         nargs='?',
-        help='a month of this folder, such as 2026-06, the word `latest`, a folder, a .zip, or a URL of '
+        help='a month of this folder, such as 2026-07, the word `latest`, a folder, a .zip, or a URL of '
         'https:// or s3://; with --list a folder or URL of snapshots ($COEVO_SNAPSHOTS, else ./snapshots)',
     )
     query.add_argument(
@@ -92,7 +92,7 @@ def add_show(verbs: argparse._SubParsersAction[Parser]) -> None:
     show = verbs.add_parser(
         'show',
         help='print a task, method, pair, repository or drop in readable form',
-        example='coevo show snapshots/2026-05 0f3c9a1b2d4e5f60',
+        example='coevo show snapshots/2026-06 0f3c9a1b2d4e5f60',
     )
     add_snapshot_argument(show)
     show.add_argument(
@@ -113,7 +113,7 @@ def add_verify(verbs: argparse._SubParsersAction[Parser]) -> None:
     verify = verbs.add_parser(
         'verify',
         help='check a snapshot; status 1 if it finds a fault',
-        example='coevo verify snapshots/2026-05',
+        example='coevo verify snapshots/2026-06',
     )
     add_snapshot_argument(verify)
     verify.set_defaults(run=_verify_snapshot)
@@ -154,7 +154,7 @@ def add_prompt(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb `prompt`."""
     prompt = verbs.add_parser(
         'prompt',
-        example='coevo prompt snapshots/2026-05 0f3c9a1b2d4e5f60',
+        example='coevo prompt snapshots/2026-06 0f3c9a1b2d4e5f60',
         help='print the prompt of a task exactly as agents get it',
         description='Prints the prompt of a task exactly as agents get it. For generation and update it '
         'is the text of the paper (TestEvo-Bench, A.3). The paper has no text for extension '

@@ -153,7 +153,7 @@ def _add_statistics(kinds: argparse._SubParsersAction[Parser]) -> None:
     statistics = kinds.add_parser(
         'statistics',
         help='the tables and figures of TestEvo-Bench for a snapshot',
-        example='coevo report statistics snapshots/2026-05 --results results',
+        example='coevo report statistics snapshots/2026-06 --results results',
     )
     add_snapshot_argument(statistics)
     statistics.add_argument(
@@ -173,7 +173,7 @@ def _add_difficulty(kinds: argparse._SubParsersAction[Parser]) -> None:
     difficulty = kinds.add_parser(
         'difficulty',
         help='success by cyclomatic complexity and by length of the code of a task',
-        example='coevo report difficulty snapshots/2026-05 results',
+        example='coevo report difficulty snapshots/2026-06 results',
     )
     add_snapshot_argument(difficulty)
     difficulty.add_argument(
@@ -207,7 +207,7 @@ def _add_identification(kinds: argparse._SubParsersAction[Parser]) -> None:
     study = kinds.add_parser(
         'identification',
         help='count and export the label sets of test-update identification',
-        example='coevo report identification snapshots/2026-05 --only-after 2025-06 --export labels',
+        example='coevo report identification snapshots/2026-06 --only-after 2025-06 --export labels',
     )
     add_snapshot_argument(study)
     add_cutoff_options(study)

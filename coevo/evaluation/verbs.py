@@ -67,7 +67,7 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     evaluate = verbs.add_parser(
         'evaluate',
         help='grade patches for the tasks of a snapshot',
-        example='coevo evaluate snapshots/2026-05 predictions.jsonl --out results',
+        example='coevo evaluate snapshots/2026-06 predictions.jsonl --out results',
     )
     add_snapshot_argument(evaluate)
     evaluate.add_argument(
@@ -144,7 +144,7 @@ def _add_checkout(verbs: argparse._SubParsersAction[Parser]) -> None:
         description='Writes the start state of a task as a Git repository with one commit: the new code '
         'with the tests as they were before the change. The commit is the same on every '
         'machine. Change the test file there and submit the output of `git diff`.',
-        example='coevo checkout snapshots/2026-05 0f3c9a1b2d4e5f60 work/first-task',
+        example='coevo checkout snapshots/2026-06 0f3c9a1b2d4e5f60 work/first-task',
     )
     add_snapshot_argument(checkout)
     checkout.add_argument('task', type=to_unicode, help='a task_id')

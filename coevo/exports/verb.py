@@ -52,7 +52,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'export',
         help='write tasks for programs that train or score: JSON lines, SWE-bench, Harbor',
         description=_DESCRIPTION,
-        example='coevo export snapshots/2026-05 --format jsonl --out training',
+        example='coevo export snapshots/2026-06 --format jsonl --out training',
     )
     add_snapshot_argument(export)
     export.add_argument(

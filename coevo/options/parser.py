@@ -201,7 +201,7 @@ def add_snapshot_argument(verb: Parser) -> None:
     """Add the positional argument `snapshot`."""
     verb.add_argument(
         'snapshot',
-        help='a month of this folder, such as 2026-06, the word `latest`, a folder, a .zip, or a URL of '
+        help='a month of this folder, such as 2026-07, the word `latest`, a folder, a .zip, or a URL of '
         'https:// or s3://',
     )
 

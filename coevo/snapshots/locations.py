@@ -102,7 +102,7 @@ class SnapshotFolder:
         if not self.path.is_dir():
             raise Fatal(
                 f'{self.path} is no snapshot: there is no such folder; name a folder, a URL, a month '
-                'such as 2026-06, or `latest`'
+                'such as 2026-07, or `latest`'
             )
         file = self.path / MANIFEST
         try:

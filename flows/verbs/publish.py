@@ -16,7 +16,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb = verbs.add_parser(
         'publish',
         help=PIPELINE_STEPS['publish'],
-        example='coevo pipeline publish snapshots/2026-05 s3://my-bucket/2026-05',
+        example='coevo pipeline publish snapshots/2026-06 s3://my-bucket/2026-06',
     )
     add_snapshot_argument(verb)
     verb.add_argument('target', type=parse_root, metavar='DIR|URL', help='a folder, or s3://…')

@@ -18,7 +18,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb = verbs.add_parser(
         'release',
         help=PIPELINE_VERBS['release'],
-        example='coevo release --snapshot snapshots/2026-05 --month 2026-05',
+        example='coevo release --snapshot snapshots/2026-06 --month 2026-06',
     )
     add_store_option(verb)
     verb.add_argument(

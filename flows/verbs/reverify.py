@@ -13,7 +13,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb = verbs.add_parser(
         'reverify',
         help=PIPELINE_STEPS['reverify'],
-        example='coevo pipeline reverify snapshots/2026-05 --sample 100 --seed 7',
+        example='coevo pipeline reverify snapshots/2026-06 --sample 100 --seed 7',
     )
     verb.add_argument(
         'snapshot', nargs='?', help='draw of what it released (default: all of the store)'

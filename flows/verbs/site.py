@@ -15,7 +15,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     site = verbs.add_parser(
         'site',
         help=PIPELINE_STEPS['site'],
-        example='coevo pipeline site snapshots/2026-05 --results results --out site',
+        example='coevo pipeline site snapshots/2026-06 --results results --out site',
     )
     site.add_argument(
         'snapshots',

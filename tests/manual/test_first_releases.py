@@ -31,7 +31,7 @@ SELECT (SELECT count(DISTINCT repo) FROM repositories),
 
 
 def test_there_are_released_editions_of_two_months() -> None:
-    assert [one.parent.name for one in EDITIONS] == ['2026-05', '2026-06']
+    assert [one.parent.name for one in EDITIONS] == ['2026-06', '2026-07']
 
 
 FIRST_SCREEN = """
@@ -40,7 +40,7 @@ SELECT (SELECT count(*) FROM tasks WHERE family = 'coevolution'),
        (SELECT count(*) FROM tasks WHERE family = 'coevolution'
            AND contamination_date >= TIMESTAMPTZ '2026-01-01 00:00:00+00')
 """
-JUNE = """
+NEWEST = """
 SELECT (SELECT count(*) FROM tasks WHERE family = 'coevolution'),
        (SELECT count(DISTINCT repo) FROM tasks WHERE family = 'coevolution'),
        (SELECT count(DISTINCT repo) FROM repositories),
@@ -67,12 +67,12 @@ def test_the_pages_have_the_figures_of_each_release(edition: Path, page: str, qu
     assert shown == list(coevo.open(edition).execute(query).fetchone() or ())
 
 
-def test_the_page_about_the_releases_says_what_june_holds() -> None:
+def test_the_page_about_the_releases_says_what_the_newest_month_holds() -> None:
     text = ' '.join((ROOT / 'docs/about.md').read_text().split())
-    sentences = text.partition('**June 2026**')[2].partition('A test of coevo')[0]
+    sentences = text.partition('**July 2026**')[2].partition('A test of coevo')[0]
     figures = re.sub('standard_tasks|in 2026', '', sentences)
     shown = [int(word) for word in re.findall(r'\d+', figures)]
-    assert shown == list(coevo.open(EDITIONS[-1]).execute(JUNE).fetchone() or ())
+    assert shown == list(coevo.open(EDITIONS[-1]).execute(NEWEST).fetchone() or ())
 
 
 def test_the_examples_of_labels_are_tasks_of_the_release() -> None:
@@ -109,7 +109,7 @@ def test_the_first_page_shows_the_real_output_on_the_released_month(
     monkeypatch.chdir(ROOT)
     examples = [
         (line, shown)
-        for line, shown in answered(ROOT / 'docs/start.md', ' 2026-06')
+        for line, shown in answered(ROOT / 'docs/start.md', ' 2026-07')
         if line.startswith(('coevo query', 'coevo show'))
     ]
     assert len(examples) == 3
@@ -132,7 +132,7 @@ def test_the_shown_commands_run_on_the_released_month(
         line
         for page in PAGES
         for line in commands(page)
-        if line.startswith(f'coevo {verb} 2026-06')
+        if line.startswith(f'coevo {verb} 2026-07')
     }
     assert lines
     for line in sorted(lines):

@@ -25,7 +25,7 @@ from tests.languages.table import known_toy
 from tests.manual.pages import PAGES, ROOT, blocks, commands
 from tests.repos import commit, git, init
 
-MONTH = 'snapshots/2026-05'
+MONTH = 'snapshots/2026-06'
 URL = 'https://example.org/me/my-project'
 ELSEWHERE = {
     'README.md': 'test_first_releases asks the released month; the rest is on other pages, too',
@@ -41,7 +41,7 @@ NOT_RUN = {
     'OWNER/NAME': 'GitHub; the same verb is run with a folder below',
     'apache/commons-csv': 'GitHub; the same verb is run with a folder below',
     's3://': 'a bucket; tests/flows/test_object_store.py has a server of its own',
-    'https://example.org/2026-05': 'no such server; tests/coevo/snapshots/test_published.py has one',
+    'https://example.org/2026-06': 'no such server; tests/coevo/snapshots/test_published.py has one',
     'https://example.org/coevo': 'no such server; tests/packagers/test_cataloguing.py has one',
     '--model gpt-4.1': 'no model listens there; tests/agents/test_story.py has one that does',
     '--model my-model': 'the same',
@@ -51,10 +51,10 @@ NOT_RUN = {
     'merge part-1': 'the same; tests/evaluation/test_merging.py',
     'coevo report contamination': 'asks for results of many tasks; tests/evaluation/test_contamination.py',
     '--install jdk-': 'downloads; tests/coevo/languages/java/tools/test_jdk_bundles.py',
-    'coevo query 2026-06': 'the released month; test_first_releases runs it in the checkout',
+    'coevo query 2026-07': 'the released month; test_first_releases runs it in the checkout',
     'coevo query --list': 'the same',
-    'coevo show 2026-06': 'the same',
-    'coevo verify 2026-06': 'the same',
+    'coevo show 2026-07': 'the same',
+    'coevo verify 2026-07': 'the same',
 }
 
 
@@ -71,7 +71,7 @@ class Stage:
         text = re.sub(r'\bSNAPSHOT\b', MONTH, text).replace('owner/name', 'me/my-project')
         words = shlex.split(text, comments=True)[1:]
         words = [str(Path(word).expanduser()) if word[0] == '~' else word for word in words]
-        clones = {'checkout', 'evaluate', 'export', 'run', 'reverify', 'code-free/2026-05'} & set(
+        clones = {'checkout', 'evaluate', 'export', 'run', 'reverify', 'code-free/2026-06'} & set(
             words[:2]
         )
         return [*words, '--store', 'store'] if clones else words
@@ -119,7 +119,7 @@ def test_the_shown_commands_run_in_order(
 def _repository(stage: Stage) -> None:
     """Three updates, each of a year; the last is of June, so that all of May is known."""
     folder = init(stage.folder / 'src/my-project')
-    dates = ('2024-02-01', '2024-03-01', '2025-08-01', '2026-03-01', '2026-07-02')
+    dates = ('2024-02-01', '2024-03-01', '2025-08-01', '2026-03-01', '2026-08-02')
     for price, date in enumerate(dates):
         files = {
             **toys.source('Till', f'price: {price}'),
@@ -187,17 +187,17 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     ('coevo pipeline measure', 'need it no more, 0 wait', _nothing),
     ('coevo pipeline status --state due', '', _nothing),
     ('coevo pipeline status --state waiting', '', _nothing),
-    ('coevo pipeline status --month 2026-06', 'no crawl says', _nothing),
+    ('coevo pipeline status --month 2026-07', 'no crawl says', _nothing),
     ('coevo pipeline forecast --machines 4 --cores 8', 'CPU', _nothing),
-    (f'coevo release --snapshot {MONTH} --month 2026-05', '3 tasks are new', _nothing),
+    (f'coevo release --snapshot {MONTH} --month 2026-06', '3 tasks are new', _nothing),
     (f'coevo verify {MONTH}', 'good', _nothing),
     (
-        f'coevo release --snapshot {MONTH} --month 2026-05 --code-free code-free/2026-05',
+        f'coevo release --snapshot {MONTH} --month 2026-06 --code-free code-free/2026-06',
         'code-free, ',
         _nothing,
     ),
     (
-        'coevo get code-free/2026-05 --out whole/2026-05',
+        'coevo get code-free/2026-06 --out whole/2026-06',
         'SHA-256 of the release',
         _nothing,
     ),
@@ -241,12 +241,12 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     ('coevo evaluate SNAPSHOT my-agent --out again', 'match the submission', _nothing),
     (f'coevo pipeline reverify {MONTH} --sample 100 --seed 7', '', _nothing),
     (
-        f'coevo release --snapshot snapshots/2026-06 --month 2026-06 --previous {MONTH}',
+        f'coevo release --snapshot snapshots/2026-07 --month 2026-07 --previous {MONTH}',
         '0 tasks are new',
         _nothing,
     ),
-    ('coevo verify snapshots/2026-06', 'good', _nothing),
-    ('coevo get 2026-06', 'is complete: it has all of its texts', _nothing),
+    ('coevo verify snapshots/2026-07', 'good', _nothing),
+    ('coevo get 2026-07', 'is complete: it has all of its texts', _nothing),
     (
         f'coevo release --snapshot snapshots/mine --url me/my-project={URL}',
         '',

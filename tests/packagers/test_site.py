@@ -17,6 +17,7 @@ from coevo.model.reasons import EXPLANATIONS
 from coevo.snapshots.snapshot import open_snapshots
 from packagers.site import folder
 from tests import snapshots
+from tests.coevo.snapshots.older_schemas import LAST_OF_2, write_as_schema_2
 from tests.packagers import sites
 
 # The name of SVG's elements; nothing is fetched from there.
@@ -345,25 +346,34 @@ def test_addresses_that_are_no_https_are_refused_as_links(snapshot: Path, tmp_pa
     assert index['links'] == {'manual': 'https://example.org/manual/'}
 
 
-def test_rows_of_an_older_schema_are_written_under_the_names_of_now(tmp_path: Path) -> None:
-
-    edition = Path(__file__).parents[2] / 'snapshots/2026-05/code-free'
-    out = folder.write_site([edition], tmp_path / 'site', silent)
+def test_rows_of_an_older_schema_are_written_under_the_names_of_now(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    write_as_schema_2(snapshot, LAST_OF_2)
+    out = folder.write_site([snapshot], tmp_path / 'site', silent)
     (month,) = json.loads((out / 'site.json').read_bytes())['months']
-    assert month['withheld'].startswith('The texts of all 63 tasks are withheld here')
     (file,) = month['files']['methods']
-    written = duckdb.sql(f"FROM read_parquet('{out}/2026-05/{file['path']}')")
+    (path,) = out.glob(f'*/{file["path"]}')
+    written = duckdb.sql(f"FROM read_parquet('{path}')")
     assert 't_old_c_new_passes' in written.columns
     assert 'told_cnew_passes' not in written.columns
     query = 'SELECT method_id, walk, t_old_c_new FROM methods'
-    assert sorted(open_snapshots(edition).sql(query).fetchall(), key=str) == sorted(
+    assert sorted(open_snapshots(snapshot).sql(query).fetchall(), key=str) == sorted(
         written.project('method_id, walk, t_old_c_new').fetchall(), key=str
     )
 
 
+def test_the_page_says_how_many_tasks_of_an_edition_lack_their_texts(tmp_path: Path) -> None:
+    edition = Path(__file__).parents[2] / 'snapshots/2026-06/code-free'
+    (tasks,) = open_snapshots(edition).execute('SELECT count(*) FROM tasks').fetchone() or ()
+    out = folder.write_site([edition], tmp_path / 'site', silent)
+    (month,) = json.loads((out / 'site.json').read_bytes())['months']
+    assert month['withheld'].startswith(f'The texts of all {tasks} tasks are withheld here')
+
+
 @pytest.mark.slow
 def test_results_of_a_whole_release_are_accepted_for_its_edition(tmp_path: Path) -> None:
-    edition = Path(__file__).parents[2] / 'snapshots/2026-05/code-free'
+    edition = Path(__file__).parents[2] / 'snapshots/2026-06/code-free'
     scored = sites.score(tmp_path / 'a', edition, 'Agent A', 7)
     manifest = json.loads((edition / 'manifest.json').read_bytes())
     whole = tmp_path / 'whole'

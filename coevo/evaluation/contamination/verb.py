@@ -25,7 +25,7 @@ def add(kinds: argparse._SubParsersAction[Parser]) -> Parser:
         'minus the success on similar tasks from after it: same repository, same track or '
         'family, gold patch of similar size. Prints the same for placebo cutoffs, where '
         'nothing can be gained. Runs no tests.',
-        example='coevo report contamination snapshots/2026-05 results --cutoff 2025-06',
+        example='coevo report contamination snapshots/2026-06 results --cutoff 2025-06',
     )
     add_snapshot_argument(verb)
     verb.add_argument('results', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')

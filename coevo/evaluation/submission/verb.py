@@ -25,7 +25,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
         'predictions, missing logs, and results that contradict the observations that they '
         'record. It runs no tests; `coevo evaluate SNAPSHOT FOLDER` grades the answers again. '
         'Status 1 if anything is wrong.',
-        example='coevo submit --check my-agent --snapshot snapshots/2026-05',
+        example='coevo submit --check my-agent --snapshot snapshots/2026-06',
     )
     which = submit.add_mutually_exclusive_group(required=True)
     which.add_argument('--check', type=Path, metavar='FOLDER', help='check this submission')

@@ -41,7 +41,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'images',
         help='build images of tasks for container engines, without one: build, export, load, push',
         description=_DESCRIPTION,
-        example='coevo images build snapshots/2026-05 --out images',
+        example='coevo images build snapshots/2026-06 --out images',
     )
     steps = images.add_subparsers(dest='step', metavar='STEP', required=True, parser_class=Parser)
     _add_build(steps)
@@ -82,7 +82,7 @@ def _add_build(steps: argparse._SubParsersAction[Parser]) -> None:
         'build',
         help='write images of tasks as an OCI image layout',
         description=_BUILD,
-        example='coevo images build snapshots/2026-05 --out images',
+        example='coevo images build snapshots/2026-06 --out images',
     )
     add_snapshot_argument(build)
     build.add_argument('--out', type=Path, required=True, metavar='DIR', help='a new folder')
