@@ -24,7 +24,7 @@ class FunnelStep:
 def compute_funnel(rows: Rows) -> Iterator[FunnelStep]:
     """Yield the steps of a release's funnel in the order of stages.
 
-    The unit changes from pairs to methods to tasks. The stage of test files is left out if none was
+    The unit changes from pairs to methods to tasks. A task of several pairs counts once. The stage of test files is left out if none was
     mined.
     """
     dropped_pairs: set[tuple[str, Walk]] = set()
@@ -45,7 +45,7 @@ def compute_funnel(rows: Rows) -> Iterator[FunnelStep]:
         Stage.PUBLISH: len(rows.methods),
         Stage.TRACK: sum(row.label in TRACKS for row in rows.methods) - drops[Stage.TRACK],
         Stage.SINGLE_REVISION: sum(row.task_id is not None for row in rows.single_revision),
-        Stage.TASK: sum(1 + len(task.also_at) for task in rows.tasks),
+        Stage.TASK: len(rows.tasks),
     }
     for stage in Stage:
         if stage is Stage.SINGLE_REVISION and not rows.single_revision and not drops[stage]:

@@ -35,7 +35,7 @@ kept (place, stage, unit, kept) AS (
     UNION ALL
     SELECT 7, 'single_revision', 'test_file', (SELECT count(*) FROM single_revision WHERE task_id IS NOT NULL)
     UNION ALL
-    SELECT 8, 'task', 'task', (SELECT coalesce(sum(1 + len(also_at)), 0) FROM tasks)
+    SELECT 8, 'task', 'task', (SELECT count(*) FROM tasks)
 )
 SELECT
     kept.stage,
