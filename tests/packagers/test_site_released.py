@@ -151,13 +151,13 @@ def test_page_catalogue_and_readme_name_the_figures_of_one_query(
     )
     assert dict(tracks) == {
         track: str(figures[f'coevolution_{track}'])
-        for track in ('generation', 'repair', 'update')
+        for track in ('extension', 'generation', 'repair', 'update')
         if figures[f'coevolution_{track}']
     }
     show(page, f'{site}/#/explore?month={month}')
     counted = ', '.join(
         f'{figures[f"standard_{track}"]} {track}'
-        for track in ('generation', 'update', 'repair')
+        for track in ('generation', 'update', 'extension', 'repair')
         if figures[f'standard_{track}']
     )
     assert f'{figures["standard"]} of {figures["tasks"]} tasks: {counted}' in page.script(
@@ -171,11 +171,11 @@ def test_page_catalogue_and_readme_name_the_figures_of_one_query(
     numbers = re.sub(r'(?<=\d),(?=\d)', '', line.partition(')')[2])
     row = [int(word) for word in re.findall(r'\d+', numbers)]
     readme = ('repositories', 'pairs', 'labelled_methods', 'coevolution_generation')
-    readme += ('coevolution_update', 'coevolution_repair', 'maintenance', 'suites')
+    readme += ('coevolution_update', 'coevolution_extension', 'coevolution_repair', 'maintenance')
     assert row[: len(readme)] == [figures[name] for name in readme]
     card = (EDITIONS[month] / 'README.md').read_text()
     for table in ('tasks', 'methods', 'pairs'):
-        assert f'| `{table}` | {figures[table]} |' in card
+        assert f'`{table}` {figures[table]},' in card
 
 
 @pytest.mark.parametrize('month', MONTHS)
