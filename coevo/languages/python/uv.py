@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from coevo.storage.folders import find_cache_folder
 _SECONDS = 300
 # The network may need certificates of the machine's own store, which uv's built-in list lacks.
 TRUST = {'UV_SYSTEM_CERTS': 'true', 'UV_NATIVE_TLS': 'true'}
+# The package uv asks `sysconfig`, which gives a second thread wrong answers while a first one fills it.
+_ASKING = threading.Lock()
 _EMITTED = re.compile(r'^--(index-url|extra-index-url|find-links) (\S.*)$', re.MULTILINE)
 
 
@@ -46,7 +49,8 @@ def find_program() -> str:
         Fatal: there is none
     """
     try:
-        path = str(importlib.import_module('uv').find_uv_bin())
+        with _ASKING:
+            path = str(importlib.import_module('uv').find_uv_bin())
     except (ImportError, OSError):
         local = Path(sys.prefix).parent / '.tools/bin/uv'
         path = str(local) if local.is_file() else shutil.which('uv') or ''

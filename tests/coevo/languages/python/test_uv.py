@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -25,6 +26,27 @@ def links() -> Iterator[Path]:
         place = folder / 'links'
         place.mkdir()
         yield place
+
+
+TWO_THREADS = """
+import sysconfig, time
+from concurrent.futures import ThreadPoolExecutor
+from coevo.languages.python.uv import find_program
+fill = sysconfig._init_posix
+def fill_slowly(known):
+    time.sleep(0.3)
+    fill(known)
+sysconfig._init_posix, sysconfig._CONFIG_VARS = fill_slowly, None
+with ThreadPoolExecutor(2) as threads:
+    print(len(set(threads.map(lambda _: find_program(), range(2)))))
+"""
+
+
+def test_two_threads_find_uv_at_the_same_time() -> None:
+    done = subprocess.run(
+        [sys.executable, '-c', TWO_THREADS], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ('1\n', 0), done.stderr
 
 
 def test_environment_variables_name_indexes_and_folders(
