@@ -6,6 +6,7 @@ file of which a partial clone lacks the content has a stand-in there, see `unrea
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -38,25 +39,20 @@ def read_sizes(repository: Repository, rev: str) -> Iterable[int]:
     return (len(repository.blob(oid)) for oid in oids if oid not in repository.holes)
 
 
-def is_never_missing(_path: str) -> bool:
-    """Return False: no file of a tree may be missing."""
-    return False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionTrees:
     """The files of a repository's revisions, divided into tests and everything else (code).
 
     select_test_paths  returns the paths of a revision that belong to its tests in this language
     list_sizes         returns the sizes of the files of a revision
-    may_be_missing     returns whether a path is none that coevo or a compiler always reads, so that
-                       a stand-in may take its place
+    always_read        the extensions of files that coevo or a compiler reads whatever is run; a
+                       stand-in may take the place of any other. None means all files
     """
 
     repository: Repository
     select_test_paths: Callable[[Repository, str], Iterable[str]]
     list_sizes: Callable[[Repository, str], Iterable[int]] = list_stored_sizes
-    may_be_missing: Callable[[str], bool] = is_never_missing
+    always_read: frozenset[str] | None = None
     _test_paths: dict[str, frozenset[str]] = field(default_factory=dict)
     _converted: dict[str, Mapping[str, bytes]] = field(default_factory=dict)
 
@@ -133,6 +129,11 @@ class RevisionTrees:
                 )
 
     def _load_content(self, path: str, entry: TreeEntry) -> bytes:
-        if entry.oid in self.repository.holes and entry.mode != LINK and self.may_be_missing(path):
+        may_be_missing = (
+            entry.mode != LINK
+            and self.always_read is not None
+            and posixpath.splitext(path)[1] not in self.always_read
+        )
+        if may_be_missing and entry.oid in self.repository.holes:
             return make_stand_in(entry.oid)
         return self.repository.blob(entry.oid)

@@ -10,6 +10,9 @@ in its own trees (`java.processes.stand_ins`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from coevo.git.process import CorruptObject
 from coevo.git.repository import find_stand_in
 from coevo.languages.packed_files import Files
@@ -17,24 +20,29 @@ from coevo.languages.packed_files import Files
 # Larger files are no stand-ins.
 _MOST_BYTES = 1 << 10
 
-StandIns = tuple[tuple[str, str], ...]
-"""The path of each stand-in in a tree, and the id of the missing object, sorted by path."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandIn:
+    """A file in a tree in place of one whose content (the object `oid`) the clone lacks."""
+
+    path: str
+    oid: str
 
 
-def find_stand_ins(files: Files) -> StandIns:
-    """Return the stand-ins among the files of a tree."""
+def find_stand_ins(files: Files) -> tuple[StandIn, ...]:
+    """Return the stand-ins among the files of a tree, sorted by path."""
     oids = (
         (path, find_stand_in(content))
         for path, (_, content) in sorted(files.items())
         if len(content) <= _MOST_BYTES
     )
-    return tuple((path, oid) for path, oid in oids if oid is not None)
+    return tuple(StandIn(path=path, oid=oid) for path, oid in oids if oid is not None)
 
 
-def require_unread(stand_ins: StandIns, *, unread: bool) -> None:
+def require_unread(stand_ins: Sequence[StandIn], *, unread: bool) -> None:
     """Raise CorruptObject, with the first missing object, unless all stand-ins were left unread.
 
     unread  whether coevo's program in the sandbox confirmed it
     """
     if stand_ins and not unread:
-        raise CorruptObject(stand_ins[0][1])
+        raise CorruptObject(stand_ins[0].oid)

@@ -12,7 +12,7 @@ from coevo.languages.cells import CellKey
 from coevo.languages.conditions import MainSources
 from coevo.languages.core.sessions import Sessions
 from coevo.languages.core.test_runs import run_in_fresh_process
-from coevo.languages.core.unread_files import StandIns, find_stand_ins, require_unread
+from coevo.languages.core.unread_files import StandIn, find_stand_ins, require_unread
 from coevo.languages.golang.channel import GoProcessReport
 from coevo.languages.golang.compiler import CompilerReply, GoCompiler
 from coevo.languages.golang.places import OVERLAY
@@ -89,7 +89,7 @@ class GoCells:
         default_factory=OrderedDict
     )
     _calling_go: set[Path] = field(default_factory=set)
-    _stand_ins: dict[Path, StandIns] = field(default_factory=dict)
+    _stand_ins: dict[Path, tuple[StandIn, ...]] = field(default_factory=dict)
 
     def compile_binary(self, key: CellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
         """Return the test binary of a cell with some build options, compiled now or before.
@@ -150,7 +150,7 @@ class GoCells:
         """
         return self.compiler.standard if tree in self._calling_go else None
 
-    def get_stand_ins(self, tree: Path) -> StandIns:
+    def get_stand_ins(self, tree: Path) -> tuple[StandIn, ...]:
         """Return the stand-ins in a tree, given the path of an archive that `pack_tree` returned."""
         return self._stand_ins[tree]
 
@@ -162,9 +162,8 @@ class GoCells:
                 code embeds.
         """
         stand_ins = self.get_stand_ins(tree)
-        reply = self.compiler.ask(
-            mode, tree, {**order, 'StandIns': [path for path, _ in stand_ins]}
-        )
+        paths = [stand_in.path for stand_in in stand_ins]
+        reply = self.compiler.ask(mode, tree, {**order, 'StandIns': paths})
         require_unread(stand_ins, unread=reply.unread)
         return reply
 
@@ -177,16 +176,15 @@ class GoCells:
         Raises:
             CorruptObject: the process may have read a file of which the clone lacks the content.
         """
-        spent = 0.0
+        done, spent = None, 0.0
         if shared:
             done, spent = self.sessions.run_in_session(run.ground, run, lambda: run.ground)
-            if done is not None:
-                require_unread(run.ground.stand_ins, unread=done.heard.unread)
-                return done
-        job = run.ground.make_job('run', run.most_cpu_seconds)
-        done = run_in_fresh_process(self.context.sandbox, job, run)
+        if done is None:
+            job = run.ground.make_job('run', run.most_cpu_seconds)
+            fresh = run_in_fresh_process(self.context.sandbox, job, run)
+            done = replace(fresh, cpu_seconds=fresh.cpu_seconds + spent)
         require_unread(run.ground.stand_ins, unread=done.heard.unread)
-        return replace(done, cpu_seconds=done.cpu_seconds + spent)
+        return done
 
     def close(self) -> None:
         """End all sessions and the compiler, and delete all binaries and archives."""

@@ -18,7 +18,7 @@ from typing import ClassVar
 from coevo.languages.core.sessions import SESSION_SECONDS
 from coevo.languages.core.test_processes import WALL_PER_CPU, CpuBounds
 from coevo.languages.core.test_runs import RunResult
-from coevo.languages.core.unread_files import StandIns
+from coevo.languages.core.unread_files import StandIn
 from coevo.languages.golang.channel import GoProcessReport, GoTestReport
 from coevo.languages.golang.launch import make_test_job
 from coevo.languages.golang.places import BINARY, CACHES, OVERLAY, TREE_FILE
@@ -50,7 +50,7 @@ class GoCellLayout:
     root: str
     folder: str
     packages: Path | None = None
-    stand_ins: StandIns = ()
+    stand_ins: tuple[StandIn, ...] = ()
 
     def make_job(self, mode: str, cpu_seconds: float) -> Job:
         """Return the sandbox job of a test process.
@@ -147,7 +147,7 @@ class GoTestRun:
             'Tree': TREE_FILE,
             'Root': self.ground.root,
             'Folder': self.ground.folder,
-            'StandIns': [path for path, _ in self.ground.stand_ins],
+            'StandIns': [stand_in.path for stand_in in self.ground.stand_ins],
             'Caches': [] if self.ground.packages is None else [CACHES[1]],
             'Binary': program,
             'Arguments': arguments,

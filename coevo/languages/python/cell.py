@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from coevo.languages.cells import CellKey
-from coevo.languages.core.unread_files import StandIns, find_stand_ins
+from coevo.languages.core.unread_files import StandIn, find_stand_ins
 from coevo.languages.packed_files import Files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.reading.places import module_name
@@ -55,7 +55,7 @@ class PythonCell:
         return frozenset((*self.stood_in, *(path for path, why in self.loaded.items() if why)))
 
     @cached_property
-    def stand_ins(self) -> StandIns:
+    def stand_ins(self) -> tuple[StandIn, ...]:
         """The files of which the clone lacks the content."""
         return find_stand_ins(self.files)
 

@@ -177,7 +177,6 @@ class PythonCells:
             'natives': [] if watched is None else self._find_users_of_c(cell),
             **request,
         }
-        spent = 0.0
         tree = (
             self._get_tree(cell) if sources is None else self._get_tree_with_sources(cell, sources)
         )
@@ -189,24 +188,24 @@ class PythonCells:
             watched=watched,
             stand_ins=cell.stand_ins,
         )
+        done, spent = None, 0.0
         if shared and self._may_share(cell, sources) and watched is None and clock is None:
             done, spent = self._run_in_session(module, setup, run, alone=alone)
-            if done is not None:
-                require_unread(run.stand_ins, unread=done.heard.unread)
-                return done
-        chosen = make_test_job(
-            setup,
-            tree,
-            module.folder,
-            module.roots,
-            alone=alone,
-            cpu_seconds=most,
-            wall_seconds=max(most, sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
-            clock=clock,
-        )
-        done = run_in_fresh_process(self._context.sandbox, chosen, run)
+        if done is None:
+            chosen = make_test_job(
+                setup,
+                tree,
+                module.folder,
+                module.roots,
+                alone=alone,
+                cpu_seconds=most,
+                wall_seconds=max(most, sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
+                clock=clock,
+            )
+            fresh = run_in_fresh_process(self._context.sandbox, chosen, run)
+            done = replace(fresh, cpu_seconds=fresh.cpu_seconds + spent)
         require_unread(run.stand_ins, unread=done.heard.unread)
-        return replace(done, cpu_seconds=done.cpu_seconds + spent)
+        return done
 
     def _run_in_session(
         self, module: PythonModule, setup: PythonSetup, run: PythonTestRun, *, alone: bool

@@ -19,7 +19,7 @@ from coevo.languages.core.channel import TargetReport
 from coevo.languages.core.sessions import SESSION_SECONDS, Sessions
 from coevo.languages.core.test_processes import CpuBounds
 from coevo.languages.core.test_runs import RunResult
-from coevo.languages.core.unread_files import StandIns
+from coevo.languages.core.unread_files import StandIn
 from coevo.languages.python.events import PythonProcessReport
 from coevo.languages.python.launch import (
     PythonSetup,
@@ -59,7 +59,7 @@ class PythonTestRun:
     limits: Sequence[float]
     most_cpu_seconds: float
     watched: Mapping[str, int] | None = None
-    stand_ins: StandIns = ()
+    stand_ins: tuple[StandIn, ...] = ()
 
     line_bytes: ClassVar[int] = 1 << 20
 
@@ -83,7 +83,7 @@ class PythonTestRun:
 
     def list_stand_in_paths(self) -> list[str]:
         """Return the paths of the stand-ins in the sandbox."""
-        return [f'{TREE}/{path}' for path, _ in self.stand_ins]
+        return [f'{TREE}/{stand_in.path}' for stand_in in self.stand_ins]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

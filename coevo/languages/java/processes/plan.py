@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
+from coevo.languages.core.unread_files import StandIn
 from coevo.languages.java.building.report import JavaModule
 from coevo.languages.java.processes.runner import RunTarget
-from coevo.languages.java.processes.stand_ins import StandIn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

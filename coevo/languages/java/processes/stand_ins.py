@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from coevo.git.repository import find_stand_in
+from coevo.languages.core.unread_files import StandIn
 from coevo.languages.java.places import TREE
 from coevo.sandboxes.sandbox import Job
 
@@ -27,14 +28,6 @@ _MOST_BYTES = 1 << 16
 
 # A command line has a maximal length.
 MOST_STAND_INS = 400
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandIn:
-    """A file in a tree in place of one whose content (the object `oid`) the clone lacks."""
-
-    path: str
-    oid: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 from coevo.languages.builds import Build
 from coevo.languages.core.test_runs import RunResult
+from coevo.languages.core.unread_files import StandIn
 from coevo.languages.java.building import settings
 from coevo.languages.java.building.build_attempt import BuildAttempt
 from coevo.languages.java.building.build_outputs import BuildOutput, separate_tests_and_code
@@ -40,7 +41,7 @@ from coevo.languages.java.processes.archives import (
 )
 from coevo.languages.java.processes.launch import Launcher
 from coevo.languages.java.processes.plan import LaunchPlan
-from coevo.languages.java.processes.stand_ins import StandIn, find_stand_ins
+from coevo.languages.java.processes.stand_ins import find_stand_ins
 from coevo.languages.java.revisions.contents import BuildContents
 from coevo.languages.java.revisions.failures import (
     GRADLE_MISSING,

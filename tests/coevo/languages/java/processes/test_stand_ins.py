@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository, make_stand_in
-from coevo.languages.java.processes.stand_ins import StandIn, find_stand_ins
+from coevo.languages.core.unread_files import StandIn
+from coevo.languages.java.processes.stand_ins import find_stand_ins
 from miners.cloning.clones import obtain_clone
 from tests.miners.test_holes import partial
 from tests.projects import Mined, junit, mined, pom, source, write
