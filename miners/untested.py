@@ -70,7 +70,7 @@ def list_untested_functions(
 
 @dataclass(frozen=True, kw_only=True)
 class _RevisionTexts:
-    """What all files of a revision declare and name, read once."""
+    """The names in all files of a revision, read once: those declared, and those used."""
 
     tree: RevisionTree
     language: str

@@ -305,7 +305,7 @@ def add_task_options(verb: Parser) -> None:
 
 
 def choose_task_ids(arguments: argparse.Namespace) -> frozenset[str] | None:
-    """Return the ids of the tasks that the options name or take from a view; None means all tasks.
+    """Return the ids of the tasks that the options choose; None means all tasks.
 
     Raises: Fatal if no task is in a view that was asked for.
     """

@@ -1,4 +1,4 @@
-"""What the definitions of a Python module mention, and a hash of each, without its syntax tree.
+"""Read a Python module: a hash of each definition and the names in it, without a syntax tree.
 
 Comments, docstrings, annotations of functions and the names of local variables do not count.
 """

@@ -33,7 +33,7 @@ from coevo.model.records import Pair
 
 
 class RewriteAmount(Enum):
-    """How much of the code a placebo rewrites."""
+    """The amount of code that a placebo rewrites."""
 
     NONE = 'none'
     ONE = 'one'  # a single node, as a mutant does
@@ -42,7 +42,7 @@ class RewriteAmount(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceboEdit:
-    """What a placebo does: its effect on line numbers, and how much it rewrites.
+    """The form of a placebo: its effect on line numbers, and the amount that it rewrites.
 
     share  of the rewrites, if it is all of them
     """

@@ -83,7 +83,7 @@ def write_submission_metadata(
 
 
 def check_metadata_values(folder: Path, given: Mapping[str, object]) -> None:
-    """Check, before anything costs time, the values that a later `write_submission_metadata` will get.
+    """Check the values for `write_submission_metadata`, so that a wrong one costs no evaluation.
 
     Fields without a value are not checked, since the results will have them or a person is asked.
     Raises: Fatal for an earlier file that is damaged, or a value that is not valid.

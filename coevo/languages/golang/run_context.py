@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
@@ -43,7 +42,7 @@ BuiltKey = tuple[str, str, str, frozenset[tuple[str, str]], frozenset[str]]
 
 
 class GoRunContext:
-    """What all threads of a run over one repository share: sandbox, folder, toolchains, projects.
+    """The sandbox, folder, toolchains and projects that all threads of a run over a repository share.
 
     It is closed with the stack. Several threads may use it.
     """
@@ -58,7 +57,7 @@ class GoRunContext:
         self.trees = RevisionTrees(
             repository=run.repository,
             select_test_paths=_select_test_paths,
-            may_be_missing=_may_be_missing,
+            always_read=_READ_BY_GO,
         )
         self.sandbox, self.root = open_run_ground(run.sandbox, stack)
         self.ends: dict[EndKey, tuple[Build, GoProject]] = {}
@@ -136,8 +135,3 @@ class GoRunContext:
 def _select_test_paths(repository: Repository, rev: str) -> Iterable[str]:
     seen = open_tree(repository, rev)
     return (path for path in seen.entries if seen.belongs_to_tests(path))
-
-
-def _may_be_missing(path: str) -> bool:
-    """Return whether a file is none that the go command reads whatever is run."""
-    return posixpath.splitext(path)[1] not in _READ_BY_GO

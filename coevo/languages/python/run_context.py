@@ -1,13 +1,12 @@
-"""What a run over one repository makes once, for all its interpreters.
+"""The sandbox, folder, environments and caches of a run over one repository.
 
-This is the sandbox, a folder, environments and caches.
+They are made once, for all its interpreters.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import posixpath
 import shutil
 import tempfile
 import threading
@@ -81,7 +80,7 @@ class PythonRunContext:
             repository=run.repository,
             select_test_paths=_select_test_paths,
             list_sizes=read_sizes,
-            may_be_missing=_may_be_missing,
+            always_read=_SOURCES_AND_SETTINGS,
         )
         self.sandbox, self.root = open_run_ground(run.sandbox, stack)
         self.programs = copy_programs(self.root / 'programs')
@@ -192,11 +191,6 @@ def _select_test_paths(repository: Repository, rev: str) -> frozenset[str]:
     return select_test_paths(
         tree, find_test_names(tree, lambda path: repository.blob(tree[path].oid))
     )
-
-
-def _may_be_missing(path: str) -> bool:
-    """Return whether a file is no source or setting, which are read whatever is run."""
-    return posixpath.splitext(path)[1] not in _SOURCES_AND_SETTINGS
 
 
 def _compute_settled_date(interpreter: Interpreter) -> datetime:

@@ -247,7 +247,7 @@ def open_tree(repository: Repository, rev: str) -> PythonTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonFileContext:
-    """What a revision adds to a parsed file.
+    """The facts about a parsed file that only its revision decides.
 
     imports     its imports, resolved
     interfaces  of the module: names that it sees without an import, by fixtures

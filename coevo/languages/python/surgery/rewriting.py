@@ -250,7 +250,7 @@ class _Rewriter:
         )
 
     def _rewrite_condition(self, node: Node) -> Iterator[Rewrite]:
-        """Ask a condition once, but the other way round."""
+        """Put a condition the other way round, and ask for its truth once."""
         if self.operators is None or node.type in _PASS_ON or not _is_asked_once(node):
             return
         before = f' not {self.operators}.not_('
@@ -342,9 +342,10 @@ def _is_condition(node: Node, index: int, field_name: str | None) -> bool:
 
 
 def _is_asked_once(node: Node) -> bool:
-    """Return whether the value of an expression is asked for its truth only where it is used.
+    """Return whether an expression asks for the truth of none of its parts.
 
-    An operand of `and` and `or` is asked for its truth, and may be the value.
+    False for `a and b`: it asks for the truth of `a`, which may also be its value. A function that
+    gets that value asks `a` a second time.
     """
     while node.type == 'parenthesized_expression' and len(node.named_children) == 1:
         node = node.named_children[0]
