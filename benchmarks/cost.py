@@ -36,7 +36,7 @@ from benchmarks.tables import Row, append_rows, print_table, read_rows
 from coevo.engine.results import Step
 from coevo.model.segment import Segment
 from coevo.storage.store import Store
-from flows.timings import OWN, select_disjoint_timings
+from flows.budgets import OWN, select_disjoint_timings
 
 ONE_PASS = (Step.BUILD, Step.COMPILE, Step.RUN_GIVEN)
 REPEATS = (Step.RUN_REVERSED, Step.RUN_ALONE, Step.RUN_REPEATED, Step.RUN_FOR_CAUSE)

@@ -71,7 +71,7 @@ def prompt(path: Path | str, task_id: str) -> str:
     >>> print(prompt('snapshot', '04c13ef810a3f971').splitlines()[0])
     You are updating JUnit tests to reflect a production code change in this repository.
     """
-    from coevo.snapshots.task_prompts import load_task_prompt
+    from coevo.snapshots.query import load_task_prompt
 
     return load_task_prompt(path, task_id)
 
@@ -101,7 +101,7 @@ def evaluate(
     >>> [(str(one.track), one.tasks, one.macro.success.value) for one in report.tracks]
     [('generation', 3, 0.0), ('update', 3, 0.0)]
     """
-    from coevo.evaluation.answers import evaluate_into_folder
+    from coevo.evaluation.evaluation import evaluate_into_folder
 
     return evaluate_into_folder(
         path, predictions, Path(out), clones, tasks, jobs=jobs, adequacy=adequacy

@@ -78,7 +78,7 @@ class TrackCase:
     """The evidence about a labelled method that is eligible for a track.
 
     doubt               why a pass that decides the label is not trusted, see
-                        `coevo.engine.observed_passes`
+                        `coevo.engine.further_runs`
     *_only_refactored   None if unknown
     suite_old, _new     `pass`, or the broken outcome of the whole suite; None if the suites were
                         not run

@@ -5,7 +5,7 @@ Such a test was correct on its own date.
 
 from __future__ import annotations
 
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from coevo.model.words import Outcome, Track
 from filters.base import TrackCase
 

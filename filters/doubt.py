@@ -6,7 +6,7 @@ task of such a test could not be graded either: gold itself would count as tampe
 
 from __future__ import annotations
 
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from filters.base import TrackCase
 
 

@@ -6,7 +6,7 @@ however long it took. The gap is the time between the committer dates of the two
 
 from __future__ import annotations
 
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from coevo.model.profiles import Profile
 from coevo.model.records import Pair
 from coevo.model.words import Walk

@@ -6,7 +6,7 @@ takes for code.
 
 from __future__ import annotations
 
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from coevo.model.records import Candidate, FileOrigin
 from filters.base import FilterCase
 

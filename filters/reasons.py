@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from coevo.model import reasons
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from coevo.model.words import Stage
 from filters import FILTERS_BY_STAGE
 

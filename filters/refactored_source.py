@@ -5,7 +5,7 @@ Repairs are exempt: they mend the test itself, so refactored source says nothing
 
 from __future__ import annotations
 
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from coevo.model.words import Track
 from filters.base import TrackCase
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from filters.base import TrackCase
 
 

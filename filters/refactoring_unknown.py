@@ -5,7 +5,7 @@ A failed search for refactorings is never taken as "no refactorings".
 
 from __future__ import annotations
 
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from coevo.model.words import Track
 from filters.base import TrackCase
 

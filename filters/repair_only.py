@@ -5,7 +5,7 @@ Only a changed test may be a repair.
 
 from __future__ import annotations
 
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from coevo.model.records import Candidate
 from coevo.model.words import MethodChange
 from filters.base import FilterCase

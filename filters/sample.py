@@ -7,7 +7,7 @@ pair as seed: the profile's `unchanged_sample` is the bound if only the source c
 
 from __future__ import annotations
 
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from coevo.model.records import Candidate, compute_candidate_id
 from coevo.model.words import MethodChange
 from filters.base import FilterCase

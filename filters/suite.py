@@ -6,7 +6,7 @@ Only if the profile demands it.
 from __future__ import annotations
 
 from coevo.engine.suites import has_passed
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from filters.base import TrackCase
 
 

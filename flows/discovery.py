@@ -14,17 +14,16 @@ from coevo.model.listener import SILENT, Listener
 from coevo.storage.place import Root
 from coevo.storage.places import open_place
 from flows.crawling import crawls
-from flows.crawling.progress import CrawlProgress
+from flows.crawling.crawls import CrawlProgress
 from flows.crawling.rows import CrawlEvent, CrawlQuery, RepositorySeen, copy_fields, list_events
 from flows.crawling.survey import CrawlHistory, Survey
 from flows.eligibility import load_withdrawn_repositories
-from miners.discovery.budgets import Clock
+from miners.discovery.budgets import Clock, GitHubToken
 from miners.discovery.candidate_profiles import CandidateProfile
 from miners.discovery.candidates import CandidateReason
 from miners.discovery.github import SearchHits, discover_repositories
 from miners.discovery.github_requests import PUBLIC_API, GitHubApi, RequestCounts, RetryLimits
 from miners.discovery.github_search import SearchOutcome
-from miners.discovery.github_tokens import GitHubToken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,8 @@ from coevo.storage.clone_folders import locate_clone
 from coevo.storage.measures import load_measured_segments
 from coevo.storage.store import Partition, Store
 from flows.batches.jobs import Verb
+from flows.budgets import select_disjoint_timings
 from flows.candidates import find_due_repositories
-from flows.timings import select_disjoint_timings
 
 # From benchmarks/figures.md: CPU seconds of a repository's process and task, and of a flow run of
 # eight repositories.

@@ -13,8 +13,7 @@ from identify.identify import license_id
 from identify.vendor.licenses import LICENSES
 
 from coevo.git.repository import Repository
-from coevo.languages.licences import DeclaredLicence
-from coevo.languages.reading import LanguageReading
+from coevo.languages.reading import DeclaredLicence, LanguageReading
 from coevo.languages.table import LANGUAGES
 from coevo.model import licences
 from coevo.model.errors import Fatal

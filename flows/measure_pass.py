@@ -17,23 +17,21 @@ from pathlib import Path
 from coevo.engine.workers import WorkFailure
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder
-from coevo.model.containment import Bug
-from coevo.model.errors import Fatal, Transient
+from coevo.model.errors import Bug, Fatal, Transient
 from coevo.model.listener import SILENT, Listener
-from coevo.model.measures import MeasureRecord, has_tasks
 from coevo.model.profiles import Profile, load_profile, load_profiles
 from coevo.model.records import Pair
-from coevo.model.segment import Segment
+from coevo.model.segment import MeasureRecord, Segment, has_tasks
 from coevo.storage import measures
-from coevo.storage.bases import load_basis
+from coevo.storage.documents import load_basis
 from coevo.storage.place import Root, find_local_folder
 from coevo.storage.store import Partition, Store
-from flows.bugs import PairBugs
+from flows.cohorts import PairBugs
 from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
 from flows.measuring import MeasureSettings, measure_segment
 from flows.rebuilding import RebuildSettings, pin_repository, restore_pair, work_on_segments
 from flows.segment_keys import compute_measure_basis
-from miners.discovery.repository_drops import Unclonable
+from miners.discovery.candidates import Unclonable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

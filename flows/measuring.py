@@ -12,24 +12,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coevo.engine.results import Cost, Step
-from coevo.evaluation.judging.sibling_files import restore_sibling_files
+from coevo.evaluation.judging.start_states import restore_sibling_files
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CellEdits
-from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
+from coevo.languages.observation import RunConditions
 from coevo.languages.table import offers_capability
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.measures.mutants import MutantMeasures, measure_mutants
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependencies import Revised, select_dependencies
-from coevo.model.measures import MeasureRecord, MethodMeasures
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ReversalRow
 from coevo.model.records import compute_short_hash
-from coevo.model.segment import Segment
+from coevo.model.segment import MeasureRecord, MethodMeasures, Segment
+from flows.budgets import build_timing_rows, list_cost_laps
 from flows.study.execution import add_coverage
-from flows.timings import build_timing_rows, list_cost_laps
 
 OWN = 'measure'
 """The step of a pair's own thread while it is measured, and of builds that only measuring needs."""

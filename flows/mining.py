@@ -24,8 +24,9 @@ from coevo.model.reasons import Reason
 from coevo.model.records import Pair, TestMethod, compute_candidate_id, compute_short_hash
 from coevo.model.segment import Segment
 from coevo.model.words import BreakageCause, Stage, Walk
-from coevo.storage.bases import SegmentBasis
+from coevo.storage.documents import SegmentBasis
 from filters import filter_candidates
+from flows.budgets import DIFF, StageClock
 from flows.rows import (
     DecidedMethod,
     add_source_measures,
@@ -34,7 +35,6 @@ from flows.rows import (
 )
 from flows.single_revision.study import StudyRequest, study_revision
 from flows.study import PairContext, Study, Tools, study_pair
-from flows.timings import DIFF, StageClock
 from miners.diffs.changes import PairChange, diff_pair
 from miners.walks.windows import find_tests_shown_nearer
 

@@ -10,17 +10,15 @@ from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
-from coevo.model.containment import Bug, run_contained
-from coevo.model.errors import Transient
+from coevo.model.errors import Bug, Transient, run_contained
 from coevo.model.listener import Listener
-from coevo.model.measures import MeasureRecord, count_tasks, has_tasks
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
-from coevo.model.segment import Segment
+from coevo.model.segment import MeasureRecord, Segment, count_tasks, has_tasks
 from coevo.model.words import Walk
 from coevo.storage import measures
 from coevo.storage.store import Partition, Store
-from flows.bugs import PairBugs
+from flows.cohorts import PairBugs
 from flows.measure_pass import MeasureReport, find_deviating_run_count, make_settings
 from flows.measuring import MeasureSettings, measure_segment
 from flows.mining import (

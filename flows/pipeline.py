@@ -29,7 +29,7 @@ from coevo.model.records import Pair, TestMethod
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.words import Walk
 from coevo.storage import dates
-from coevo.storage.bases import SegmentBasis, add_basis
+from coevo.storage.documents import SegmentBasis, add_basis
 from coevo.storage.store import Partition, Store, WalkRecord
 from coevo.storage.walks import BudgetOutcome
 from flows.budgets import FIRST_COMMITS, compute_yields, decide_budget

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 
-from coevo.display.redaction import hide_credentials, strip_credentials
+from coevo.display.terminal import hide_credentials, strip_credentials
 from coevo.git.clones import PROTOCOLS
 from coevo.model.errors import Fatal, IncompleteMonth
 from coevo.model.families import Family

@@ -17,8 +17,7 @@ from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
 from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.table import LANGUAGES
-from coevo.model.containment import Bug
-from coevo.model.errors import Transient
+from coevo.model.errors import Bug, Transient
 from coevo.model.listener import Listener
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import Pair

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from coevo.git.pool import LazyMapping, RepositoryPool
+from coevo.git.clones import LazyMapping, RepositoryPool
 from coevo.git.repository import CorruptObject, Repository
 from coevo.storage.clone_folders import ClonePins
 from coevo.storage.months import CloneMoment, CloneMoments
@@ -21,8 +21,7 @@ from flows.licence import (
 )
 from miners.cloning.clones import pin_existing_clone
 from miners.dates.clone_search import SearchedClone
-from miners.discovery.code_size import measure_code_size
-from miners.discovery.crawls import list_refs, load_crawl_time
+from miners.discovery.crawls import list_refs, load_crawl_time, measure_code_size
 from packagers.attribution import LicenceFile
 from packagers.sameness import find_repository_families
 

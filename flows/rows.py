@@ -16,7 +16,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow, PairRow
 from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Cell
-from coevo.storage.bases import SegmentBasis
+from coevo.storage.documents import SegmentBasis
 from miners.diffs.change_metrics import compute_change_metrics
 from miners.diffs.changes import PairChange
 from miners.diffs.functions import compute_file_history, measure_functions

@@ -22,7 +22,7 @@ from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal
 from coevo.model.profiles import Profile, load_profile
 from coevo.model.records import compute_short_hash
-from coevo.storage.bases import SegmentBasis
+from coevo.storage.documents import SegmentBasis
 
 # Parsers and counters whose results decide candidates, labels and columns.
 _LIBRARIES = (

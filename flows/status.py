@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from coevo.model.measures import count_tasks
 from coevo.model.profiles import load_profiles
+from coevo.model.segment import count_tasks
 from coevo.storage import measures, reverifications
-from coevo.storage.bases import SegmentBasis, load_basis
+from coevo.storage.documents import SegmentBasis, load_basis
 from coevo.storage.place import StoragePlace, encode_folder_name
 from coevo.storage.store import MinedPartition, Partition, Store
 from coevo.storage.walks import WalkBudget, WalkRecord
 from coevo.storage.withdrawals import Withdrawal
-from flows.batches.failures import FOLDER
+from flows.batches.batch import FOLDER
+from flows.budgets import select_disjoint_timings
 from flows.eligibility import load_withdrawn_repositories
 from flows.segment_keys import explain_stale
-from flows.timings import select_disjoint_timings
 from flows.validations import Validation, load_latest_validation
 
 

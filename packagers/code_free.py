@@ -23,8 +23,7 @@ from coevo.git.repository import Repository
 from coevo.model.errors import Fatal, UnsoundSnapshot
 from coevo.model.schema import TABLES
 from coevo.model.texts import TEXTS_WITHHELD, find_third_party_paths
-from coevo.snapshots.code_free.attribution import ATTRIBUTION
-from coevo.snapshots.code_free.descriptions import refresh_card, refresh_croissant
+from coevo.snapshots.code_free.attribution import ATTRIBUTION, refresh_card, refresh_croissant
 from coevo.snapshots.code_free.hydration import FilledPairs, write_release
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.code_free.texts import EditionTexts
@@ -50,7 +49,7 @@ from packagers.attribution import (
     list_attributed_pairs,
     render_attribution,
 )
-from packagers.editions import (
+from packagers.parquet import (
     blank_texts,
     copy_timings,
     rewrite_table_file,

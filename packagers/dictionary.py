@@ -8,9 +8,8 @@ from pathlib import Path
 
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import NAME
-from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import NAME as SUITES
-from coevo.model.choices import Choice
+from coevo.evaluation.suites.records import NAME as SUITES, SuiteResult
+from coevo.model.column import Choice
 from coevo.model.dictionary import columns_by_path, list_entries
 from coevo.model.reasons import BY_STAGE
 from coevo.model.schema import CONTENTS, KEYS, SCHEMA_MINOR, SCHEMA_VERSION, TABLES

@@ -18,8 +18,7 @@ from coevo.evaluation.implement.patches import StartCode, find_code_refusal
 from coevo.git.patches import make_tree_patch
 from coevo.git.repository import Repository, load_content
 from coevo.model.drops import Drop
-from coevo.model.families import Family, Scenario, StartBuilder
-from coevo.model.implement import DemandedTest, TestRole
+from coevo.model.families import DemandedTest, Family, Scenario, StartBuilder, TestRole
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import SiblingState
 from coevo.model.reasons import Reason
@@ -28,9 +27,12 @@ from coevo.model.task_rows import TaskRow
 from coevo.model.words import Outcome, Stage, Walk
 from packagers.dating import find_earliest_if_all_known
 from packagers.plan import BuiltTasks
-from packagers.task_commands import Environments, find_environment
-from packagers.task_dependencies import TaskDependencies
-from packagers.task_prompts import render_implement_prompt
+from packagers.task_commands import (
+    Environments,
+    TaskDependencies,
+    find_environment,
+    render_implement_prompt,
+)
 
 Place = tuple[str, Walk]
 """A pair and a walk."""

@@ -19,18 +19,30 @@ from coevo.git.repository import Repository, load_content
 from coevo.languages.table import get_reading
 from coevo.model.dependencies import Dependency
 from coevo.model.drops import Drop
-from coevo.model.families import MOST_TESTS, Family, Focus, FocusKind, Scenario, StartBuilder
-from coevo.model.maintenance import STAYING, MaintainedMethod, find_expected_action
+from coevo.model.families import (
+    MOST_TESTS,
+    STAYING,
+    Family,
+    Focus,
+    FocusKind,
+    MaintainedMethod,
+    Scenario,
+    StartBuilder,
+    find_expected_action,
+)
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import Reason
 from coevo.model.records import compute_short_hash
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import MethodChange, Stage, Track, Walk
 from packagers.dating import find_earliest_if_all_known
-from packagers.leaks import LeakMeter
-from packagers.task_commands import Environments, find_file_environment
-from packagers.task_dependencies import TaskDependencies
-from packagers.task_prompts import render_maintenance_prompt
+from packagers.shown_answers import LeakMeter
+from packagers.task_commands import (
+    Environments,
+    TaskDependencies,
+    find_file_environment,
+    render_maintenance_prompt,
+)
 
 _ANSWERS = (MethodChange.CHANGED, MethodChange.INSERTED)
 

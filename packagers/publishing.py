@@ -8,16 +8,26 @@ writer are replaced.
 from __future__ import annotations
 
 import errno
+import json
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from coevo.model.errors import Fatal, Transient
+from coevo.model.errors import DamagedSnapshot, Fatal, Transient
+from coevo.snapshots import snapshot
+from coevo.snapshots.catalogue import CATALOGUE, build_catalogue_entry, encode_catalogue
 from coevo.snapshots.code_free.attribution import ATTRIBUTION
 from coevo.snapshots.code_free.recipes import FULL
+from coevo.snapshots.local_copy import TIMINGS, open_local_copy
+from coevo.snapshots.manifest_form import is_manifest
+from coevo.snapshots.manifests import is_private, refuse_private
 from coevo.snapshots.snapshot import MANIFEST
+from coevo.snapshots.verification import verify_folder
 from coevo.storage import durable
+from coevo.storage.beneath import join_beneath
 from coevo.storage.place import HeldLock, Root, StoragePlace, Url
 from coevo.storage.places import open_place
 
@@ -191,3 +201,107 @@ def _list_differing_files(made: Path, target: Path) -> list[Path]:
 
 def _read_bytes(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
+
+
+def publish_copy(place: Path | str, target: Root) -> bool:
+    """Publish a copy of a snapshot and return True; return False if it exists already.
+
+    Raises: DamagedSnapshot if the snapshot does not verify; Fatal if it is private, or another one
+    is at the target.
+    """
+    check_snapshot_target(target)
+    with open_local_copy(place) as folder, make_scratch_folder(target) as scratch_folder:
+        refuse_private(snapshot.load_manifest(folder), place, 'published')
+        findings = verify_folder(folder)
+        if findings:
+            first = findings[0]
+            raise DamagedSnapshot(
+                f'{place} is not good ({first.table}: {first.rule}: {first.row}) and is not '
+                f'published: `coevo verify {place}` says what else is off'
+            )
+        _copy_snapshot(folder, scratch_folder)
+        return publish_folder(scratch_folder, target)
+
+
+def _copy_snapshot(folder: Path, made: Path) -> None:
+    """Copy the files that a snapshot's manifest names, the manifest and the timings.
+
+    Other files beside them are left out.
+    """
+    for name in (MANIFEST, TIMINGS, *snapshot.load_manifest(folder)['files']):
+        if (folder / name).is_file():
+            shutil.copyfile(folder / name, join_beneath(made, name).prepare_for_writing())
+    durable.sync_tree_to_disk(made)
+
+
+_TRIES = 20
+
+
+def find_catalogue_root(snapshot: Root) -> Root | None:
+    """Return the place of a snapshot's catalogue: the folder or prefix above the snapshot.
+
+    None for a snapshot at the top of a bucket.
+    """
+    if isinstance(snapshot, Path):
+        return snapshot.absolute().parent
+    above = snapshot.rpartition('/')[0]
+    return None if above == 's3:/' else Url(above)
+
+
+def rebuild_catalogue(snapshots: Root) -> str:
+    """Write the index of all snapshots directly below a folder or prefix; return its address.
+
+    Concurrent publishers write it, too; the write is repeated until the index shows all snapshots.
+
+    Raises: Transient if others keep writing it.
+    """
+    storage = open_place(snapshots)
+    for _ in range(_TRIES):
+        before = storage.read(CATALOGUE)
+        data = _render_index(snapshots)
+        if before is not None and before.data == data:
+            return storage.describe(CATALOGUE)
+        if (
+            storage.write_if_unchanged(CATALOGUE, data, before.version if before else None)
+            is not None
+        ):
+            return storage.describe(CATALOGUE)
+    raise Transient(f'{storage.describe(CATALOGUE)} is written by others all the time')
+
+
+def list_private(snapshots: Root) -> tuple[str, ...]:
+    """Return the names of private releases at a place, which stay out of its catalogue."""
+    return tuple(name for name, content in _load_manifests(snapshots) if is_private(content))
+
+
+def _render_index(snapshots: Root) -> bytes:
+    """Return the bytes of the index of all snapshots at a place.
+
+    Private releases are left out, and so are snapshots of another schema, which this version cannot
+    open.
+    """
+    return encode_catalogue(
+        [
+            build_catalogue_entry(name, content)
+            for name, content in _load_manifests(snapshots)
+            if not is_private(content)
+        ]
+    )
+
+
+def _load_manifests(snapshots: Root) -> Iterator[tuple[str, dict[str, Any]]]:
+    storage = open_place(snapshots)
+    names = list_snapshots(snapshots)
+    files = zip(names, storage.load_files([f'{name}/{MANIFEST}' for name in names]), strict=True)
+    for name, file in files:
+        content = _parse_manifest(file.data) if file is not None else None
+        if content:
+            yield name, content
+
+
+def _parse_manifest(data: bytes) -> dict[str, Any] | None:
+    try:
+        content = json.loads(data)
+    except ValueError:
+        return None
+    return content if is_manifest(content) and 'rows' in content else None

@@ -14,13 +14,12 @@ from typing import Any, TypeVar
 
 from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
-from coevo.model.measures import join_measures
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow, EnvironmentRow, PairRow, TimingRow
 from coevo.model.quality import ExecutedRow, MutantRow, RefactoringRow, ReversalRow
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.schema import KEYS, TABLES
-from coevo.model.segment import Segment
+from coevo.model.segment import Segment, join_measures
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import StartRow, TaskRow, WithdrawnRow
 from coevo.model.words import Walk

@@ -1,24 +1,196 @@
-"""Find the parts of a start state that show the form of a new test under another text.
-
-`packagers.leaks` compares texts. Here the form counts: the tokens of a test in which names, calls
-and literals do not matter. The rules and their limits were set on tasks that were read
-(docs/internals/studies.md).
-"""
+"""Measure how much of a task's answer its start state shows: similar texts, and the form of a new test."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 
-from coevo.languages.reading import LanguageReading
+from coevo.git.repository import Repository
+from coevo.languages.layout import Side
+from coevo.languages.reading import DeclarationPart, LanguageReading, RevisionTree, Word
 from coevo.languages.table import get_reading
-from coevo.languages.words import DeclarationPart, Word
 from coevo.model.dependencies import CoupledBy, Revised
 from coevo.model.method_rows import MethodRow
-from coevo.model.shown import ShownBy
-from coevo.model.words import Track
-from packagers.leaks import LeakMeter, ShownMethod, Texts
+from coevo.model.words import ShownBy, Track
+from packagers.near_duplicates import Grams, compute_token_grams, tokenise
+
+_WORDS = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+')
+_COMMON = frozenset({'test', 'tests', 'case', 'it', 'suite'})
+_MASK = '~'
+
+Texts = Mapping[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownMethod:
+    """A method of the test tree.
+
+    equal   the same for two versions of an unchanged method
+    is_new  whether no method of its name was in the changed test files at old; False where that was
+            not asked
+    """
+
+    path: str
+    name: str
+    source: str
+    calls: frozenset[str]
+    grams: Grams
+    equal: Grams
+    is_new: bool = False
+
+
+class LeakMeter:
+    """Measures the leaks of the tasks of one repository and language."""
+
+    def __init__(self, repository: Repository, language: str) -> None:
+        self._reading = get_reading(language)
+        self._repository = repository
+        self._of_blob = cache(self._list_methods_of_blob)
+        self._old = cache(self._list_test_methods_at)
+
+    def compute_leaked_share(self, rows: Sequence[MethodRow], start: Texts) -> float:
+        """Return the largest share of a new test's text that an added method at the start has.
+
+        The pair added or changed that method.
+
+        rows   the methods of the task
+        start  the files that differ from the new revision at the start; None is an absent file
+        """
+        return _find_nearest(rows, list(self.list_added_methods(rows[0], start)))
+
+    def compute_share_in_old_revision(self, rows: Sequence[MethodRow]) -> float:
+        """Return the largest share of a new test's text that one method of the old revision has.
+
+        The old text of an update is such a method, too.
+        """
+        return _find_nearest(rows, self._old(rows[0].old_rev))
+
+    def list_added_methods(self, row: MethodRow, start: Texts) -> Iterator[ShownMethod]:
+        """Yield the test methods of the start state that the pair of a row added or changed."""
+        old, new = (
+            self._reading.open_tree(self._repository, r) for r in (row.old_rev, row.new_rev)
+        )
+        changed = [
+            change.path for change in self._repository.list_changes(row.old_rev, row.new_rev)
+        ]
+        there = [
+            shown
+            for path in changed
+            if old.find_side(path) is Side.TEST
+            for shown in self._of_blob(path, old.entries[path].oid)
+        ]
+        before, names = {shown.equal for shown in there}, {shown.name for shown in there}
+        for path in changed:
+            if new.find_side(path) is Side.TEST:
+                for shown in self._list_start_methods(new, path, start):
+                    if shown.equal not in before:
+                        yield replace(shown, is_new=shown.name not in names)
+
+    def list_methods_named(self, row: MethodRow, name: str, start: Texts) -> Iterator[ShownMethod]:
+        """Yield the methods of a name in the test tree of the start state of a row's task."""
+        new = self._reading.open_tree(self._repository, row.new_rev)
+        for path in new.list_paths(Side.TEST):
+            for shown in self._list_start_methods(new, path, start):
+                if shown.name == name:
+                    yield shown
+
+    def list_gone_methods(self, row: MethodRow, name: str) -> Iterator[ShownMethod]:
+        """Yield the methods of a name that a test file had at old and does not have at new."""
+        new = self._reading.open_tree(self._repository, row.new_rev)
+        for shown in self._old(row.old_rev):
+            if shown.name == name and not any(
+                each.name == name for each in self._list_start_methods(new, shown.path, {})
+            ):
+                yield shown
+
+    def _list_start_methods(
+        self, new: RevisionTree, path: str, start: Texts
+    ) -> Sequence[ShownMethod]:
+        if path not in start:
+            entry = new.entries.get(path)
+            return () if entry is None else self._of_blob(path, entry.oid)
+        text = start[path]
+        return () if text is None else tuple(_parse_methods(self._reading, path, text))
+
+    def _list_test_methods_at(self, rev: str) -> Sequence[ShownMethod]:
+        at = self._reading.open_tree(self._repository, rev)
+        return [
+            shown
+            for path in at.list_paths(Side.TEST)
+            for shown in self._of_blob(path, at.entries[path].oid)
+        ]
+
+    def _list_methods_of_blob(self, path: str, oid: str) -> Sequence[ShownMethod]:
+        return tuple(_parse_methods(self._reading, path, self._repository.blob(oid)))
+
+
+def _parse_methods(reading: LanguageReading, path: str, source: bytes) -> Iterator[ShownMethod]:
+    for type_ in reading.parse(source).types:
+        for member in type_.members:
+            if member.kind in ('method', 'constructor') and member.body_hash is not None:
+                yield ShownMethod(
+                    path=path,
+                    name=member.name,
+                    source=member.source,
+                    calls=member.calls,
+                    grams=compute_body_grams(member.source, member.name, type_.name),
+                    equal=compute_token_grams(list(tokenise(member.source, member.name))),
+                )
+
+
+def _find_nearest(rows: Sequence[MethodRow], shown: Iterable[ShownMethod]) -> float:
+    """Return the largest share of a gold test that is in one of the shown methods.
+
+    0 if they share nothing.
+    """
+    there = list(shown)
+    nearest = 0.0
+    for row in rows:
+        gold = compute_body_grams(row.new_source or '', row.test_method, row.test_class)
+        for method in there:
+            nearest = max(nearest, len(gold & method.grams) / len(gold))
+    return nearest
+
+
+def compute_body_grams(source: str, name: str, class_name: str) -> Grams:
+    """Return the hashed token 5-grams of a method's body.
+
+    The words of its class's name are masked, and its own name does not count.
+    """
+    words = {word.lower() for word in _WORDS.findall(class_name.rpartition('.')[2])} - _COMMON
+    body = _extract_body(list(tokenise(source, name)))
+    return compute_token_grams([_mask_words(token, words) for token in body])
+
+
+def _extract_body(found: Sequence[str]) -> Sequence[str]:
+    """Return the tokens of a method's body: those after the first brace behind the parameters.
+
+    All tokens if there is no such brace. Annotations may have braces and parentheses, too.
+    """
+    depth = 0
+    named = found.index('name') if 'name' in found else 0
+    for at in range(named, len(found)):
+        depth += {'(': 1, ')': -1}.get(found[at], 0)
+        if found[at] == '{' and depth == 0:
+            return found[at + 1 : -1]
+    return found
+
+
+def _mask_words(token: str, words: set[str]) -> str:
+    if not token[:1].isalpha() or not words:
+        return token
+    parts = _WORDS.findall(token)
+    if words.isdisjoint(part.lower() for part in parts):
+        return token
+    masked = [_MASK if part.lower() in words else part for part in parts]
+    merged_parts = [
+        part for at, part in enumerate(masked) if part != _MASK or masked[at - 1 : at] != [_MASK]
+    ]
+    return ''.join(merged_parts)
+
 
 # Tokens of a gram. Without names and values shorter ones are in any test.
 GRAM = 8
@@ -26,7 +198,6 @@ LEAST_SAME_NAME, LEAST_FORM, LEAST_TEMPLATE, LEAST_MOVED = 0.35, 0.5, 0.6, 0.3
 # Two tests do not have a name of so many words by chance.
 LEAST_WORDS = 5
 
-_WORDS = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+')
 _LAYOUT = frozenset({'\n', ';', '\x02', '\x03'})
 _LITERAL = '0'
 _QUOTES = ('"', "'", '`')

@@ -35,15 +35,17 @@ from coevo.model.words import Stage, Track, Walk
 from coevo.storage.dates import SearchBasis
 from packagers import sameness
 from packagers.dating import find_earliest_if_all_known
-from packagers.drafts import Draft, DraftGroup, group_by_task, make_draft
-from packagers.leaks import LeakMeter
+from packagers.drafts import Draft, DraftGroup, group_by_task, is_trivial, make_draft
 from packagers.plan import BuiltTasks
 from packagers.sameness import Identity
-from packagers.shown_answers import find_how_answers_are_shown, is_moved
-from packagers.task_commands import Environments, find_environment
-from packagers.task_dependencies import TaskDependencies
-from packagers.task_prompts import get_track, render_prompt
-from packagers.trivial_changes import is_trivial
+from packagers.shown_answers import LeakMeter, find_how_answers_are_shown, is_moved
+from packagers.task_commands import (
+    Environments,
+    TaskDependencies,
+    find_environment,
+    get_track,
+    render_prompt,
+)
 
 _LATEST = datetime.max.replace(tzinfo=UTC)
 _WEAKEST_LAST = tuple(SearchBasis)

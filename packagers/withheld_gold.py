@@ -19,16 +19,18 @@ from pathlib import Path
 from typing import Any
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.judging.given_files import encode_files
-from coevo.evaluation.judging.start_states import collect_start_files, restore_start_file
+from coevo.evaluation.judging.start_states import (
+    collect_start_files,
+    encode_files,
+    restore_start_file,
+)
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal, UnsoundSnapshot
 from coevo.model.families import Family
 from coevo.model.schema import TABLES
 from coevo.model.texts import KEPT_WITHOUT_GOLD, TEXTS_WITHHELD, find_third_party_paths
 from coevo.snapshots.catalogue import resolve_location
-from coevo.snapshots.code_free.attribution import ATTRIBUTION
-from coevo.snapshots.code_free.descriptions import refresh_croissant
+from coevo.snapshots.code_free.attribution import ATTRIBUTION, refresh_croissant
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.manifest_form import GOLD_WITHHELD
 from coevo.snapshots.manifests import (
@@ -43,7 +45,7 @@ from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.place import Root
 from packagers import manifests, publishing
-from packagers.editions import (
+from packagers.parquet import (
     blank_texts,
     copy_timings,
     rewrite_table_file,

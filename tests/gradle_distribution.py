@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coevo.languages.java.tools.upstreams import list_upstreams
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.durable import build_folder_once
-from coevo.storage.folders import find_cache_folder
 
 VERSION = '8.5'
 FORKED = """

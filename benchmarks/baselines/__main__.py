@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.baselines.answers import ANSWERS
 from benchmarks.refusals import print_fatal
 from coevo.evaluation.assignments import Assignment, load_assignments
-from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.checkout import open_task_repository
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.snapshots.catalogue import resolve_location

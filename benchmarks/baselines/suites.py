@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from coevo.evaluation.assignments import Assignment, load_assignments
-from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.checkout import open_task_repository
 from coevo.git.repository import Repository, load_content
 from coevo.languages.layout import Side
 from coevo.languages.surgery import StartStateInvalid, StartTarget

@@ -16,12 +16,11 @@ from coevo.languages.engine import RunSettings
 from coevo.languages.golang import language
 from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.launch import make_variables
-from coevo.languages.golang.places import MODULES
 from coevo.languages.golang.projects import GoProject
-from coevo.languages.golang.toolchains import GoToolchain, locate_module_cache
+from coevo.languages.golang.toolchains import MODULES, GoToolchain, locate_module_cache
 from coevo.model.records import Pair, TestMethod
 from coevo.sandboxes.sandbox import Mount
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 Known = tuple[GoToolchain, GoProject]
 

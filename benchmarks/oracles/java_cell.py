@@ -26,7 +26,7 @@ from coevo.languages.java.tools.toolchain import Toolchain, prepare_toolchain
 from coevo.model.errors import Transient
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Mount
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 _PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1'
 _CONSOLE = 'org.junit.platform:junit-platform-console-standalone'

@@ -19,20 +19,20 @@ from benchmarks.oracles.driver import Answer, Place, PlainCells, say_unbuildable
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import language, uv
+from coevo.languages.python.commands import make_pytest_id
 from coevo.languages.python.interpreters import (
     Interpreter,
     ensure_readable_prefix,
     find_interpreters,
 )
 from coevo.languages.python.layout import list_generated_modules, make_metadata
-from coevo.languages.python.names import make_pytest_id
 from coevo.languages.python.reading.collection import SETTINGS
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.model.environments import Environment
 from coevo.model.errors import Transient
 from coevo.model.records import Pair, TestMethod
 from coevo.sandboxes.sandbox import Mount
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 _SYSTEM = Path('/usr')
 _SETTINGS_NAME = ('coverage',)

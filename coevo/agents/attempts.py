@@ -15,10 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from coevo.agents import one_shot
+from coevo.agents.costs import Meter, PriceTable, sum_by_model
 from coevo.agents.difference import make_patch
 from coevo.agents.keeping import RunFolder
-from coevo.agents.meter import Meter
-from coevo.agents.prices import PriceTable, sum_by_model
 from coevo.agents.records import Attempt, Ending
 from coevo.agents.run import AgentRun, AgentSettings, run_agent
 from coevo.agents.summary import (
@@ -38,7 +37,7 @@ from coevo.agents.turns import (
     make_attempt_start,
     rebase_on_start,
 )
-from coevo.evaluation.clones import NoRepository, open_task_repository
+from coevo.evaluation.checkout import open_task_repository
 from coevo.evaluation.implement.patches import StartCode, open_start_code
 from coevo.evaluation.judging.start_states import (
     StartStateLost,
@@ -48,11 +47,11 @@ from coevo.evaluation.judging.start_states import (
 )
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import AttemptProtocol
+from coevo.git.clones import NoRepository
 from coevo.git.repository import Repository
 from coevo.languages.kits import Kits
 from coevo.languages.table import LANGUAGES
-from coevo.model.containment import Bug, run_contained
-from coevo.model.errors import Fatal, Transient
+from coevo.model.errors import Bug, Fatal, Transient, run_contained
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.names import CONFINING
 from coevo.sandboxes.sandbox import Sandbox, open_sandbox

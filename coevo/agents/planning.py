@@ -13,20 +13,17 @@ from typing import Literal
 from coevo.agents.adapters import ADAPTERS
 from coevo.agents.adapters.base import Adapter
 from coevo.agents.attempts import AttemptPlan
+from coevo.agents.costs import CostEstimate, PriceTable, estimate_attempts, load_prices
 from coevo.agents.endpoint import Endpoint, make_endpoint
-from coevo.agents.estimate import CostEstimate, estimate_attempts
-from coevo.agents.prices import PriceTable, load_prices
 from coevo.agents.protocols import has_unified_prompt
 from coevo.agents.run import SOFTWARE, AgentSettings, Caps
 from coevo.agents.summary import describe_network
 from coevo.agents.turns import AttemptSeries
 from coevo.evaluation.assignments import list_wanted_ids, load_assignments
-from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
-from coevo.evaluation.folders import check_writable
-from coevo.evaluation.options import EvaluationOptions
+from coevo.evaluation.options import EvaluationOptions, check_writable, require_verified
 from coevo.evaluation.outcomes import AttemptProtocol
+from coevo.evaluation.predictions import MOST_ATTEMPTS
 from coevo.evaluation.verbs import check_positive, choose_gradable_ids, choose_task_ids
-from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.task_rows import TaskRow

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from coevo.agents.prices import Usage
+from coevo.agents.costs import Usage
 from coevo.evaluation.outcomes import AttemptProtocol
 
 # Digits of US dollars; one token costs millionths of a dollar.

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from email.message import Message
 
-from coevo.agents.answer_log import AnswerLog
+from coevo.agents.costs import Meter
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.meter import Meter
+from coevo.agents.keeping import AnswerLog
 from coevo.agents.relayed_calls import (
     ANSWER_SECONDS,
     ANSWERS_BYTES,

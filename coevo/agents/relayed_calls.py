@@ -18,17 +18,17 @@ from io import BufferedIOBase
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlencode
 
-from coevo.agents.answer_log import AnswerLog
 from coevo.agents.apis.base import parse_documents
+from coevo.agents.costs import Meter
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.meter import Meter
+from coevo.agents.keeping import AnswerLog
 from coevo.model.errors import Fatal
 from coevo.storage.bounded_http import HttpAnswer, ServerUnreachable
-from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import (
     ContentTooLarge,
     ContentTooSlow,
     UnreadableContent,
+    parse_json,
     read_exactly,
 )
 

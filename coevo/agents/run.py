@@ -24,10 +24,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from coevo.agents.answer_log import AnswerLog
+from coevo.agents.costs import Meter
 from coevo.agents.difference import EXECUTABLE, PLAIN, Ends, GitFile
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.meter import Meter
+from coevo.agents.keeping import AnswerLog
 from coevo.agents.records import Ending
 from coevo.agents.relay import Relay
 from coevo.git.objects import LINK

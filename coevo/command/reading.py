@@ -6,9 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from coevo.command import catalogue
 from coevo.display import terminal
-from coevo.display.redaction import hide_credentials
+from coevo.display.terminal import hide_credentials
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.options.parser import (
     Parser,
@@ -18,6 +17,47 @@ from coevo.options.parser import (
     refuse_options_beside,
     to_unicode,
 )
+
+
+def print_snapshots(place: str | None, format: str) -> int:
+    """Print the snapshots of a folder or URL. Return status 1 if the catalogue is damaged.
+
+    place   with a catalogue.json, or a folder of snapshots; None is the usual place
+    format  table or json
+
+    Raises: Fatal for another format.
+    """
+    from coevo.display.presentation import align_columns
+    from coevo.snapshots.catalogue import (
+        COUNTED,
+        encode_catalogue,
+        find_default_place,
+        load_catalogue,
+    )
+
+    if format not in ('table', 'json'):
+        raise Fatal(f'--format must be table or json for a list of snapshots, not {format}')
+    try:
+        snapshots = load_catalogue(place or find_default_place())
+    except DamagedSnapshot as error:
+        print(f'coevo: {error}', file=sys.stderr)
+        return 1
+    if format == 'json':
+        sys.stdout.write(encode_catalogue(snapshots).decode())
+        return 0
+    heads = ('snapshot', 'month', 'schema', *COUNTED, 'MB')
+    rows = [
+        (
+            snapshot.name,
+            snapshot.month,
+            snapshot.schema,
+            *(str(snapshot.rows.get(table, 0)) for table in COUNTED),
+            f'{snapshot.size / 1e6:.1f}',
+        )
+        for snapshot in snapshots
+    ]
+    sys.stdout.write(align_columns([heads, *rows], [False] * 3 + [True] * (len(heads) - 3)))
+    return 0
 
 
 def add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -70,7 +110,7 @@ def _run_query(arguments: argparse.Namespace) -> int:
     if arguments.list:
         beside = ('--and', '--only-after', '--only-before', '--only-unseen-by', '--only-track')
         refuse_options_beside(arguments, '--list', 'sql', '--out', *beside)
-        return catalogue.print_snapshots(arguments.snapshot, arguments.format)
+        return print_snapshots(arguments.snapshot, arguments.format)
     if arguments.snapshot is None:
         raise Fatal('name a snapshot, such as a month; `coevo query --list` lists them')
 
@@ -167,7 +207,7 @@ def add_prompt(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _print_prompt(arguments: argparse.Namespace) -> int:
-    from coevo.snapshots.task_prompts import load_task_prompt
+    from coevo.snapshots.query import load_task_prompt
 
     terminal.write_data(load_task_prompt(arguments.snapshot, arguments.task).encode())
     return 0

@@ -16,12 +16,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from coevo.debian.apt import Apt, DebianPackage
-from coevo.debian.mirror import DebianSuite, list_suites
+from coevo.debian.apt import Apt, DebianPackage, DebianSuite, list_suites
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.durable import build_folder_once, name_file_in_errors
-from coevo.storage.folders import find_cache_folder
 
 # Increase this when the same packages give other bytes.
 _VERSION = 1

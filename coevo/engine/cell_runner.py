@@ -20,8 +20,8 @@ from coevo.engine.groups import (
     has_no_result,
 )
 from coevo.engine.results import RUN_ORDERS, Cost, RunOrder, SelectedMethod, Step
-from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
+from coevo.languages.observation import RunConditions
 from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient

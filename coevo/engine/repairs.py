@@ -14,8 +14,8 @@ from enum import StrEnum
 from coevo.engine.evidence import CAUSES_WITH_TRACK
 from coevo.engine.results import Cost, PairEvaluation, SelectedMethod, Step
 from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
+from coevo.languages.observation import RunConditions
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.quality import RepairGuard

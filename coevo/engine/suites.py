@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 
 from coevo.languages.builds import Build
 from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
+from coevo.languages.observation import RunConditions
 from coevo.languages.table import LANGUAGES
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient

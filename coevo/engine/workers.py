@@ -14,8 +14,7 @@ from typing import Self, TypeVar
 
 from coevo.languages.base import Language
 from coevo.languages.engine import Builder, Engine, RunSettings
-from coevo.model.containment import Bug, run_contained
-from coevo.model.errors import Transient
+from coevo.model.errors import Bug, Transient, run_contained
 from coevo.model.records import Pair
 
 # A failure of coevo itself (a full disk, a killed helper) is tried again at once. If it persists,

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from coevo.evaluation.records import Prediction
-from coevo.languages.declarations import SourceFile
-from coevo.languages.declared_tests import find_declared_method
+from coevo.languages.declarations import SourceFile, find_declared_method
 from coevo.languages.table import LANGUAGES
 from coevo.model import codec
 from coevo.model.errors import Fatal

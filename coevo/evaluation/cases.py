@@ -24,12 +24,12 @@ from coevo.evaluation.judging.application import (
     refuse_by_language,
     replace_file,
 )
-from coevo.evaluation.judging.judgement import (
+from coevo.evaluation.judging.outcomes import (
     GradingResult,
+    TargetResult,
     make_refused_result,
     make_trouble_result,
 )
-from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.judging.protocol import (
     BuildFailure,
     TaskChecks,
@@ -45,8 +45,8 @@ from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite
 from coevo.evaluation.suites.maintenance import grade_maintenance
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.git.repository import CorruptObject, load_content
-from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import Builder
+from coevo.languages.observation import RunConditions
 from coevo.model.records import Pair
 from coevo.model.task_rows import TaskRow
 

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.clones import NoRepository, open_task_repository
 from coevo.evaluation.judging.start_states import (
     StartStateLost,
     StartStates,
     create_fresh_repository,
     restore_start_file,
 )
+from coevo.git.clones import NoRepository, open_repository_with
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.task_rows import TaskRow
+
+
+@contextmanager
+def open_task_repository(tasks: Sequence[TaskRow], clones: Path | None) -> Iterator[Repository]:
+    """Open the repository of tasks that have the same `repo`, for as long as the context is open.
+
+    clones  a store or a folder with clones, which are used if they have what is needed; nothing is
+            fetched into them
+
+    Raises: Transient if it cannot be fetched; NoRepository if there is nowhere to fetch it from.
+    """
+    first = tasks[0]
+    revs = sorted({rev for task in tasks for rev in (task.old_rev, task.new_rev)})
+    with open_repository_with(first.repo, first.url, revs, clones) as repository:
+        yield repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,8 +20,8 @@ from coevo.evaluation.cases import (
     grade_if_refused,
     prepare_case,
 )
-from coevo.evaluation.clones import NoRepository, open_task_repository
-from coevo.evaluation.judging.judgement import GradingResult, make_trouble_result
+from coevo.evaluation.checkout import open_task_repository
+from coevo.evaluation.judging.outcomes import GradingResult, make_trouble_result
 from coevo.evaluation.judging.placebos import PlaceboRunner
 from coevo.evaluation.judging.preconditions import PreconditionChecker
 from coevo.evaluation.judging.protocol import TaskChecks
@@ -35,13 +35,13 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.rows import ResultHeader, adapt_rows, make_rows
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.rows import adapt_suite_row, make_suite_row
+from coevo.git.clones import NoRepository
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.table import LANGUAGES
-from coevo.model.containment import Bug, run_contained
-from coevo.model.errors import Transient
+from coevo.model.errors import Bug, Transient, run_contained
 from coevo.model.listener import Listener
-from coevo.storage import bug_records
+from coevo.storage import documents
 from coevo.storage.builds import identify_build
 from coevo.storage.place import encode_folder_name
 from coevo.storage.places import open_place
@@ -190,7 +190,7 @@ class GradingRun:
         number = '' if prediction.attempt == 1 else f'.{prediction.attempt}'
         name = f'{encode_folder_name(assignment.task_id)}{number}.json'
         folder = open_place(self.options.evaluation_cache / FAILURES)
-        self.bugs[answer.key] = bug_records.write_bug_record(
+        self.bugs[answer.key] = documents.write_bug_record(
             folder, name, bug, identify_build(), about
         )
         self._record_grade(answer, make_trouble_result(assignment, Detail.BUG, bug.sentence))

@@ -1,7 +1,8 @@
-"""The options of an evaluation."""
+"""The options of an evaluation, and the checks of its snapshot and folders before it starts."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +10,14 @@ from typing import Literal
 
 from coevo.evaluation.parts import EvaluationPart
 from coevo.evaluation.records import Prediction
+from coevo.model.errors import Fatal
 from coevo.model.families import Family
+from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.cutoffs import Cutoff
+from coevo.snapshots.manifests import compute_release_sha256
 from coevo.snapshots.models import LanguageModel
-from coevo.storage.folders import find_cache_folder
+from coevo.snapshots.verification import verify_snapshot
+from coevo.storage.disk import find_cache_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,3 +79,31 @@ class EvaluationOptions:
     def pit_folder(self) -> Path:
         """The folder for PIT's answers."""
         return self.evaluation_cache / 'pit'
+
+
+def check_writable(folder: Path, option: str) -> None:
+    """Create a folder, and check that files can be written to it, before anything is run.
+
+    Raises: Fatal if it cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise Fatal(
+            f'{folder} cannot be written to ({error.strerror}); name another {option}'
+        ) from None
+
+
+def require_verified(snapshot: Path | str) -> str:
+    """Verify a snapshot and return the SHA-256 of its manifest; of an edition, that of its release.
+
+    Raises: Fatal unless the snapshot passes verification.
+    """
+    findings = verify_snapshot(snapshot)
+    if findings:
+        raise Fatal(
+            f'{snapshot} failed verification ({findings[0].rule} in {findings[0].table}); '
+            '`coevo verify` prints all faults; get the snapshot again'
+        )
+    return compute_release_sha256(resolve_location(snapshot))

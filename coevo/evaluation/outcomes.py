@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coevo.languages.capabilities import NOT_OFFERED
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 
 
 class TaskOutcome(Choice):

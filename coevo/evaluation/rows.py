@@ -8,8 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from coevo.evaluation.assignments import Assignment, Target
-from coevo.evaluation.judging.judgement import GradingResult
-from coevo.evaluation.judging.outcomes import TargetResult, decide_outcome, decide_outcome_by_module
+from coevo.evaluation.judging.outcomes import (
+    GradingResult,
+    TargetResult,
+    decide_outcome,
+    decide_outcome_by_module,
+)
 from coevo.evaluation.measuring.strict import add_strictness_flags
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult, Prediction

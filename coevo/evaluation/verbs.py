@@ -29,7 +29,7 @@ from coevo.options.settings import Setting
 
 if TYPE_CHECKING:
     from coevo.evaluation.options import EvaluationOptions
-    from coevo.evaluation.submission.agreement import Claim
+    from coevo.evaluation.submission.checks import Claim
     from coevo.evaluation.submission.folder import SubmissionFolder
     from coevo.snapshots.cutoffs import Cutoff
 
@@ -165,14 +165,14 @@ def _run_checkout(arguments: argparse.Namespace) -> int:
 
 def parse_predictions(word: str) -> Path | Literal['gold']:
     """Return the path of the predictions, or the word `gold` for the developers' own patches."""
-    from coevo.evaluation.gold_patches import GOLD
+    from coevo.evaluation.predictions import GOLD
 
     return GOLD if word == GOLD else Path(word)  # own name: the user's
 
 
 def _run_evaluate(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.folders import check_writable
-    from coevo.evaluation.submission.agreement import load_claim
+    from coevo.evaluation.options import check_writable
+    from coevo.evaluation.submission.checks import load_claim
     from coevo.evaluation.submission.folder import find_submission
 
     submission = find_submission(arguments.predictions)
@@ -189,10 +189,9 @@ def evaluate_and_show(options: EvaluationOptions, out: Path, claimed: Claim | No
     claimed  the results that a submission states, which must be reproduced
     """
     from coevo.display.console import open_console, show_progress
-    from coevo.evaluation.evaluation import evaluate
-    from coevo.evaluation.output import summarise_evaluation, write_evaluation
+    from coevo.evaluation.evaluation import evaluate, summarise_evaluation, write_evaluation
     from coevo.evaluation.reporting import tables
-    from coevo.evaluation.submission.agreement import compare_with_claim
+    from coevo.evaluation.submission.checks import compare_with_claim
 
     console = open_console()
     with show_progress(console) as listener:

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
 from coevo.agents.templates import compose_task_question
-from coevo.evaluation.assignments import (
-    Assignment,
-    describe_withheld_tasks,
-    load_assignments,
-)
-from coevo.evaluation.clones import NoRepository, open_task_repository
-from coevo.evaluation.judging.start_states import (
-    StartStateLost,
-    StartStates,
-    restore_start_file,
-)
+from coevo.evaluation.assignments import Assignment, describe_withheld_tasks, load_assignments
+from coevo.evaluation.checkout import open_task_repository
+from coevo.evaluation.judging.start_states import StartStateLost, StartStates, restore_start_file
 from coevo.evaluation.reporting.cells import pluralise
+from coevo.git.clones import NoRepository
 from coevo.git.repository import CorruptObject, Repository, load_content
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
+from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.cutoffs import Cutoff
+from coevo.snapshots.manifests import load_manifest_at
 
 
 class LeftOut(Choice):
@@ -194,3 +191,61 @@ def refuse_empty_export(count: int, omissions: Omissions) -> None:
         return
     reasons = '; '.join(omissions.sentences) or 'the options select no task'
     raise Fatal(f'there is nothing to export: {reasons}; choose other tasks')
+
+
+# A text by which a publisher marks data, so that it can be found in what a model was trained on.
+CANARY = 'canary'
+
+
+def describe_task(task: TaskRow, release: Mapping[str, str | None]) -> dict[str, object]:
+    """Return the metadata of a task: where it is from, when it was public, what it asks.
+
+    release  what `describe_release` returned
+    """
+    return {
+        **release,
+        'task_id': task.task_id,
+        'pair_id': task.pair_id,
+        'repo': task.repo,
+        'url': task.url,
+        'license': task.license,
+        'language': task.language,
+        'track': str(task.track),
+        'family': str(task.family or Family.COEVOLUTION),
+        'scenario': None if task.scenario is None else str(task.scenario),
+        'old_rev': task.old_rev,
+        'new_rev': task.new_rev,
+        'old_date': format_date(task.old_committer_date),
+        'new_date': format_date(task.new_committer_date),
+        'contamination_date': format_date(task.contamination_date),
+        'contamination_basis': None
+        if task.contamination_basis is None
+        else str(task.contamination_basis),
+        'code_first_seen': format_date(task.code_first_seen),
+        'released': task.released,
+        'test_file': task.test_file,
+        'test_methods': list(task.test_methods or task.shown_targets),
+        'prompt_version': task.prompt_version,
+        'leak': task.leak,
+    }
+
+
+def describe_release(place: Path | str, snapshot_sha256: str) -> dict[str, str | None]:
+    """Return the month and checksum of a release, and the canary that its manifest may have."""
+    manifest = load_manifest_at(resolve_location(place))
+    canary = manifest.get(CANARY)
+    return {
+        'month': str(manifest['month']),
+        'snapshot_sha256': snapshot_sha256,
+        CANARY: canary if isinstance(canary, str) else None,
+    }
+
+
+def format_date(date: datetime | None) -> str | None:
+    """Return a time as ISO 8601 in UTC, such as `2026-05-01T12:00:00Z`; None for None."""
+    return None if date is None else f'{date.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}'
+
+
+def encode_lines(rows: Iterable[Mapping[str, object]]) -> bytes:
+    """Return rows as JSON lines. They are ASCII: some readers split at other line ends, too."""
+    return b''.join(json.dumps(row, sort_keys=True).encode() + b'\n' for row in rows)

@@ -45,13 +45,15 @@ from pathlib import Path
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.start_states import StartStates
-from coevo.exports.lines import describe_task, encode_lines, format_date
 from coevo.exports.selection import (
     LeftOut,
     Omissions,
     Selection,
     TaskTexts,
     commit_start,
+    describe_task,
+    encode_lines,
+    format_date,
     iterate_repositories,
     load_task_texts,
     refuse_empty_export,

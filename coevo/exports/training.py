@@ -28,11 +28,12 @@ from coevo.evaluation.assignments import list_task_ids
 from coevo.evaluation.judging.application import AppliedFile, apply_patch
 from coevo.evaluation.records import Prediction
 from coevo.exports.attempts import GradedAttempt, load_attempts
-from coevo.exports.lines import describe_task, encode_lines
 from coevo.exports.selection import (
     Omissions,
     Selection,
     TaskTexts,
+    describe_task,
+    encode_lines,
     iterate_repositories,
     load_task_texts,
     refuse_empty_export,

@@ -12,7 +12,7 @@ from coevo.evaluation.verbs import (
     choose_gradable_ids,
     require_extra,
 )
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.words import Track
@@ -127,13 +127,12 @@ def print_written(
 
 
 def _run_export(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.verified import require_verified
-    from coevo.exports.lines import describe_release
-    from coevo.exports.selection import Omissions
+    from coevo.evaluation.options import require_verified
+    from coevo.exports.selection import Omissions, describe_release
     from coevo.snapshots import snapshot
     from coevo.snapshots.catalogue import resolve_location
     from coevo.snapshots.manifests import refuse_without_gold
-    from coevo.storage.new_folders import build_new_folder, require_new
+    from coevo.storage.durable import build_new_folder, require_new
 
     if arguments.attempts and arguments.format != ExportFormat.JSONL:
         raise Fatal('--attempts has no effect but with --format jsonl; leave it out')

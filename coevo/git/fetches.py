@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.process import run_git
-from coevo.model.choices import Choice
+from coevo.model.column import Choice
 
 # A fetch that brings exactly what its refspecs name and changes nothing else.
 FETCH = ('fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from coevo.model.reasons import Reason
 
+NEEDS_SUBMODULE = 'needs_submodule'
+NEEDS_LFS_FILE = 'needs_lfs_file'
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:

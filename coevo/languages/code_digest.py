@@ -23,8 +23,8 @@ from functools import cache
 from pathlib import Path
 
 from coevo.languages.module_code import DIGITS, Code, ModuleCode, hash_file, read_module
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.durable import write_durably
-from coevo.storage.folders import find_cache_folder
 
 PACKAGES = ('coevo', 'filters', 'flows', 'miners', 'packagers')
 """The packages of the product. Other imports do not count."""

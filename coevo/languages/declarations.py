@@ -8,7 +8,9 @@ matter.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from coevo.model.records import TestMethod
 
 MODULE = 'module'
 """The kind of a type that is a whole file."""
@@ -171,3 +173,20 @@ class LocatedType:
     def outermost(self) -> str:
         """The simple name of the top-level type around it, or of the type itself."""
         return self.type.outermost
+
+
+def find_declared_method(file: SourceFile, wanted: TestMethod) -> TestMethod | None:
+    """Return a test method with the parameters with which a file declares it; None if it does not.
+
+    The method itself is returned if its class declares it with the same parameters. Otherwise the
+    class must declare exactly one method of this name, whose parameters are taken.
+    """
+    type_ = next((type_ for type_ in file.types if type_.name == wanted.test_class), None)
+    alike = [
+        member.parameters
+        for member in (type_.members if type_ else ())
+        if member.kind == 'method' and member.name == wanted.test_method
+    ]
+    if wanted.parameters in alike:
+        return wanted
+    return replace(wanted, parameters=alike[0]) if len(alike) == 1 else None

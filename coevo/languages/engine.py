@@ -10,8 +10,8 @@ from coevo.git.repository import Repository
 from coevo.languages.builds import Build
 from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.cells import BorrowedSettings, CellEdits, CheckedSource, CompiledTests
-from coevo.languages.conditions import PLAIN, RunConditions
-from coevo.languages.mutation_tools import ByteCodeMutants
+from coevo.languages.mutation import ByteCodeMutants
+from coevo.languages.observation import PLAIN, RunConditions
 from coevo.languages.project_runs import ProjectRun
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.traces import TraceBatch

@@ -1,4 +1,4 @@
-"""The means by which an agent can compile and run the tests of a task without a network."""
+"""The means by which an agent can compile and run the tests of a task without network, and what a prompt says of them."""
 
 from __future__ import annotations
 
@@ -66,3 +66,21 @@ class NoKits:
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
         """Return an empty kit."""
         return Kit(mounts=(), environment={})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptWords:
+    """Texts that are inserted into the prompts of `coevo.prompts`.
+
+    framework     the test framework, such as JUnit
+    new_test      how to mark a new test as a test: a sentence; '' if nothing need be said
+    new_file      how a new test file starts
+    running       how to compile and run the tests, a text for each step
+    side_effects  the tools that may change files unintentionally
+    """
+
+    framework: str
+    new_test: str
+    new_file: str
+    running: tuple[str, ...]
+    side_effects: str

@@ -13,15 +13,71 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from coevo.languages.assertions import Assertions
 from coevo.languages.declarations import DeclaredType, Member
-from coevo.languages.error_classes import ErrorClassifier
 from coevo.languages.mutation import SourceMutation
-from coevo.languages.placebos import PlaceboInsertion
-from coevo.languages.undoing import ChangeUndoing
+from coevo.languages.undoing import ChangeUndoing, PlaceboInsertion
+from coevo.model.column import Choice
 from coevo.model.families import Defect
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
+
+
+class ErrorClass(Choice):
+    """The kind of error that keeps a test from compiling or loading."""
+
+    CANNOT_FIND_SYMBOL = 'cannot_find_symbol', 'a name that nothing has'
+    IMPORTS = 'imports', 'a package or module that is not there'
+    OVERRIDE = 'override', 'a method that overrides or implements none, or not as it has to'
+    ACCESS = 'access', 'something that may not be used from there'
+    TYPES = 'types', 'a value of another type than is wanted'
+    INSTANTIATION = 'instantiation', 'an object that cannot be made so'
+    SYNTAX = 'syntax', 'no text of the language'
+    FINAL = 'final', 'a variable that may not be assigned again'
+    OTHER = 'other', 'none of these'
+
+
+class ErrorClassifier(Protocol):
+    """A module of a language that classifies its error messages."""
+
+    def classify_error(self, signature: str) -> ErrorClass:
+        """Return the class of an error that keeps a test from compiling or loading; else `OTHER`.
+
+        signature  the stable form of the error, as in `Verdict.signature`
+        """
+
+
+class Assertions(Protocol):
+    """The functions that find and classify the assertions of a language's tests."""
+
+    def list_assertions(self, source: str) -> tuple[str, ...]:
+        """Return the assertions of a test method in order, as texts.
+
+        The texts do not depend on layout or assertion messages. `source` is the text of the method
+        alone.
+        """
+
+    def classify_assertion(self, text: str) -> str:
+        """Return the kind of check that an assertion makes, such as `assertEquals`.
+
+        The values in it do not matter.
+
+        text  the assertion as `list_assertions` returns it
+        """
+
+    def find_oracle_lines(self, source: bytes) -> frozenset[int]:
+        """Return the 1-based lines of a file that can make a test fail.
+
+        Calls of helpers count if their names look like assertions.
+        """
+
+    def expects_exception(self, source: bytes, method: TestMethod) -> bool:
+        """Return whether a test declares how it must end, such as by a certain exception.
+
+        Reaching that end is then its assertion.
+
+        Raises:
+            LookupError: the file does not declare the method.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,16 +7,53 @@ or at the files of one revision, and never runs anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from coevo.git.repository import Repository, TreeEntry
 from coevo.languages.declarations import DeclaredType, LocatedType, Member, SourceFile
 from coevo.languages.layout import PathClassification, ProductionKind, Side
-from coevo.languages.licences import DeclaredLicence
 from coevo.languages.prints import LexicalRules
 from coevo.languages.traces import ExecutedMethod
-from coevo.languages.words import Word
 from coevo.model.records import FileOrigin, TestMethod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredLicence:
+    """A licence given by a name, an address or both; the one that is not given is ''."""
+
+    name: str
+    address: str = ''
+
+
+def list_no_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
+    """Return no licences, for a language whose build files are not searched for them."""
+    return ()
+
+
+class DeclarationPart(StrEnum):
+    """The kind of name that a word may be, judged by its position.
+
+    A word of the kind REST must not be renamed, for example a keyword or a literal.
+    """
+
+    CALL = 'call'  # a method that is declared, invoked or referred to, or a constructor
+    TYPE = 'type'
+    MEMBER = 'member'  # after a dot: a field, a nested type, a part of a package
+    PLAIN = 'plain'  # a variable, field, type or part of a package
+    REST = 'rest'
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A token. `line` counts from 0 within the declaration, `column` from 0 in characters."""
+
+    text: str
+    part: DeclarationPart
+    line: int
+    column: int
+
 
 Resolve = Callable[[str], Iterable[DeclaredType]]
 """Returns the types of the test tree that a simple name may refer to in one file."""

@@ -16,8 +16,13 @@ from pathlib import Path
 
 from tree_sitter import Language, Node, Parser
 
-from coevo.languages.documenting import find_documenting_lines, is_comment
-from coevo.languages.mutation import Mutant, MutationTimeout, choose_encoding
+from coevo.languages.mutation import (
+    Mutant,
+    MutationTimeout,
+    choose_encoding,
+    find_documenting_lines,
+    is_comment,
+)
 from coevo.model.errors import Fatal
 
 CPU_LIMIT = 300

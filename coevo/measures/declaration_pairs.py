@@ -1,4 +1,4 @@
-"""Locate a changed declaration at both ends of a pair."""
+"""Locate a changed declaration at both ends of a pair, and the type that a test class is named after."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
+from coevo.languages.layout import Side
+from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_reading
 from coevo.languages.undoing import (
     LocatedDeclaration,
@@ -14,7 +16,7 @@ from coevo.languages.undoing import (
     find_same_member,
 )
 from coevo.model.dependencies import Dependency, Revised
-from coevo.model.records import Pair
+from coevo.model.records import Pair, TestMethod
 
 CALLABLES = ('method', 'constructor')
 
@@ -139,3 +141,17 @@ def _list_types(
                 yield LocatedDeclaration(
                     path=path, source=source, file=file, type=type_, member=None
                 )
+
+
+def find_type_under_test(
+    reading: LanguageReading, repository: Repository, rev: str, test: TestMethod
+) -> DeclaredType | None:
+    """Return the production type that a test is named after, such as `Fare` for `FareTest`.
+
+    If several types have the name, the first one by path counts. None if there is none.
+    """
+    tree, name = reading.open_tree(repository, rev), reading.guess_class_under_test(test)
+    types = (
+        type_ for path in tree.list_paths(Side.SOURCE) for type_ in tree.parse_file(path).types
+    )
+    return next((type_ for type_ in types if type_.simple == name), None)

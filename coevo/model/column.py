@@ -5,7 +5,21 @@ from __future__ import annotations
 import types
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Union, get_args, get_origin
+from enum import StrEnum
+from typing import Annotated, Any, Self, Union, get_args, get_origin
+
+
+class Choice(StrEnum):
+    """A string enumeration whose members are declared as (value, explaining clause)."""
+
+    _value_: str
+    clause: str
+
+    def __new__(cls, value: str, clause: str = '') -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.clause = clause
+        return member
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from coevo.model.choices import Choice
-from coevo.model.column import Column
+from coevo.model.column import Choice, Column
 
 
 class Revised(Choice):

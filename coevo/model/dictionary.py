@@ -10,8 +10,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from coevo.model.choices import Choice
-from coevo.model.column import Column, split_optional
+from coevo.model.column import Choice, Column, split_optional
 
 _PLAIN = {str: 'text', int: 'integer', float: 'number', bool: 'yes or no', datetime: 'time (UTC)'}
 

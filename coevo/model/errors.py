@@ -1,6 +1,12 @@
-"""The errors that coevo raises on purpose. Any other exception is a bug and keeps its traceback."""
+"""The errors that coevo raises on purpose, and the only place that catches the unexpected ones, which are bugs."""
 
 from __future__ import annotations
+
+import errno
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
 
 
 class Fatal(RuntimeError):
@@ -34,3 +40,52 @@ class IncompleteMonth(Fatal):
     def __init__(self, sentence: str, lack: str) -> None:
         super().__init__(sentence)
         self.lack = lack
+
+
+# Error numbers of a machine that has run out of a resource, whichever call failed.
+_OF_THE_MACHINE = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EIO,
+        errno.EROFS,
+        errno.ENOMEM,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.EAGAIN,
+    }
+)
+
+Result = TypeVar('Result')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bug:
+    """An unexpected exception that ended a unit of work.
+
+    sentence   its type and message in one line
+    traceback  its whole traceback
+    """
+
+    sentence: str
+    traceback: str
+
+
+def run_contained(work: Callable[[], Result]) -> Result | Bug:
+    """Return the result of the work, or the bug that ended it.
+
+    Raises: Fatal and Transient as the work raised them; Transient if the machine is out of disk
+    space, memory or descriptors. Exceptions that end the process, such as KeyboardInterrupt, pass
+    through.
+    """
+    try:
+        return work()
+    except (Fatal, Transient):
+        raise
+    except MemoryError as error:
+        raise Transient('there is not enough memory') from error
+    except Exception as bug:
+        if isinstance(bug, OSError) and bug.errno in _OF_THE_MACHINE:
+            raise Transient(str(bug)) from bug
+        sentence = traceback.format_exception_only(bug)[-1].strip()
+        return Bug(sentence=sentence, traceback=''.join(traceback.format_exception(bug)))

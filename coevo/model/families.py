@@ -1,10 +1,4 @@
-"""Families of tasks: what a task asks for, about which code, from which start state, and how it is
-measured.
-
-A task consists of (code state, edits to the tests that make the start state, focus, protocol,
-measures). Families other than `coevolution` ask for a whole test file (a suite), which is graded by
-all of its tests together.
-"""
+"""Families of tasks: what a task asks for, about which code, from which revision; what `maintenance` and `implement` add."""
 
 from __future__ import annotations
 
@@ -12,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from coevo.model.choices import Choice
-from coevo.model.column import Column
-from coevo.model.words import Outcome
+from coevo.model.column import Choice, Column
+from coevo.model.words import Label, Outcome
 
 # Larger suites are refused, since each test needs processes of its own.
 MOST_TESTS = 200
@@ -214,3 +207,89 @@ class SuiteMutant:
     killed: Annotated[
         bool | None, Column('Whether one of them fails. Null if the mutant was not run.')
     ] = None
+
+
+class ExpectedAction(Choice):
+    """The action that a change asks for on a test, by the test's label."""
+
+    UPDATE = 'update', 'the change breaks it: it has to pass again'
+    KEEP = 'keep', 'the change leaves it alone: it has to stay as it is'
+    REFINE = 'refine', 'it passes either way, and its developers rewrote it: it has to stay'
+    REMOVE = 'remove', 'the change breaks it, and its developers deleted it: it may go'
+    ADD = 'add', 'its developers added it'
+    NONE = 'none', 'nothing: no label says what should become of it'
+
+
+_ACTIONS: Mapping[Label, ExpectedAction] = {
+    Label.UPDATE: ExpectedAction.UPDATE,
+    Label.FIXTURE_UPDATE: ExpectedAction.UPDATE,
+    Label.UNAFFECTED: ExpectedAction.KEEP,
+    Label.FIXTURE_REFINEMENT: ExpectedAction.KEEP,
+    Label.EXTENSION: ExpectedAction.REFINE,
+    Label.REFINEMENT: ExpectedAction.REFINE,
+    Label.OBSOLETE: ExpectedAction.REMOVE,
+    Label.GENERATION: ExpectedAction.ADD,
+    Label.REDUNDANT: ExpectedAction.ADD,
+}
+"""Labels that are missing here ask for nothing: `repair` and `cured_by_code` (broken before the
+change), `broken_by_change` (broken after it), and `retired` (deleted for no reason that the runs
+show).
+"""
+
+STAYING = (ExpectedAction.KEEP, ExpectedAction.REFINE)
+
+
+def find_expected_action(label: Label | None, *, same_text: bool) -> ExpectedAction:
+    """Return the action that a label asks for.
+
+    same_text  whether both files have the test, with the same tokens; without a label the action is
+               KEEP if so, and NONE if not
+    """
+    if label is None:
+        return ExpectedAction.KEEP if same_text else ExpectedAction.NONE
+    return _ACTIONS.get(label, ExpectedAction.NONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintainedMethod:
+    """A test of the old file, of the new one, or of both."""
+
+    old_method: Annotated[
+        str | None,
+        Column('The test in the old file, as `Container#method`. Null if it is not there.'),
+    ]
+    new_method: Annotated[
+        str | None,
+        Column('The test in the new file, as `Container#method`. Null if it is not there.'),
+    ]
+    label: Annotated[Label | None, Column('Its label. Null if it has none.')]
+    expected_action: Annotated[ExpectedAction, Column('What the label asks for.')]
+
+
+class TestRole(Choice):
+    """The role of a test in the grading of code."""
+
+    __test__ = False  # pytest would collect the class as a test
+
+    TARGET = 'target', 'it is shown, fails with the old code, and has to pass'
+    KEPT = 'kept', 'it passes with the old code and with gold, and has to pass still'
+    SIBLING = 'sibling', 'it is a target of another test file of the change, which is not shown'
+    VARIANT = (
+        'variant',
+        'it is a target with another literal, not shown: it has to end as it ends with gold',
+    )
+
+    @property
+    def is_shown(self) -> bool:
+        """True if the start state shows the test."""
+        return self in (TestRole.TARGET, TestRole.KEPT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandedTest:
+    """A labelled test by which code is graded: a target, or a sibling that is not shown."""
+
+    method_id: Annotated[str, Column('The `method_id` of its row.')]
+    test_file: Annotated[str, Column('The path of its file in the repository.')]
+    test_method: Annotated[str, Column('The test, as `Container#method`.')]
+    role: Annotated[TestRole, Column('What it is asked for: `target` or `sibling`.')]

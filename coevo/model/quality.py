@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from coevo.model.choices import Choice
-from coevo.model.column import Column, MethodId, PairId, RepoName, TestFile, TextsWithheld
+from coevo.model.column import Choice, Column, MethodId, PairId, RepoName, TestFile, TextsWithheld
 from coevo.model.dependencies import Revised
 from coevo.model.words import Outcome, WalkOfRow
 

@@ -31,19 +31,19 @@ from coevo.model.environments import Environment
 from coevo.model.families import (
     Complexity,
     Defect,
+    DemandedTest,
     Family,
     Focus,
+    MaintainedMethod,
     Scenario,
     StartBuilder,
     SuiteAdequacy,
+    TestRole,
     Unit,
 )
-from coevo.model.implement import DemandedTest, TestRole
-from coevo.model.maintenance import MaintainedMethod
 from coevo.model.quality import SiblingTargets
 from coevo.model.records import TestMethod
-from coevo.model.shown import ShownBy
-from coevo.model.words import Track, Walk
+from coevo.model.words import ShownBy, Track, Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from coevo.model.choices import Choice
-from coevo.model.column import Column
+from coevo.model.column import Choice, Column
 
 
 class Walk(Choice):
@@ -168,3 +167,20 @@ class Stage(Choice):
             Stage.TASK: 'task',
         }
         return units.get(self, 'method')
+
+
+class ShownBy(Choice):
+    """The part of the start state that shows how a new test has to look."""
+
+    SAME_NAME = (
+        'same_name',
+        'a test of the same name and of similar form is in another file, such as behind a build tag',
+    )
+    FORM = (
+        'form',
+        'a method that the pair added has the form of a target, with other names and values',
+    )
+    CALL = (
+        'call',
+        'a test that the pair changed calls what is new to a target, and an older test is its template',
+    )

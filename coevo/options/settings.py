@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.model.errors import Fatal
-from coevo.storage.bounded_reading import UnreadableContent, load_file
-from coevo.storage.bounded_toml import parse_toml
+from coevo.storage.bounded_reading import UnreadableContent, load_file, parse_toml
 
 _MOST_BYTES = 1 << 20
 

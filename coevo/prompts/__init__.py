@@ -2,7 +2,7 @@
 
 The prompts for update and generation are the paper's. The paper has none for extension and repair,
 so coevo has its own. Parts that depend on a language come from that language
-(`coevo.languages.prompt_words`).
+(`coevo.languages.kits`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import chain, count
 
-from coevo.languages.prompt_words import PromptWords
+from coevo.languages.kits import PromptWords
 from coevo.languages.table import LANGUAGES
 from coevo.model.dependencies import Dependency
 from coevo.model.environments import Environment

@@ -23,13 +23,12 @@ from pathlib import Path
 import psutil
 
 from coevo.model.errors import Transient
-from coevo.sandboxes import layout
+from coevo.sandboxes import mounts
 from coevo.sandboxes.job import HOME, TEMPORARY_FOLDER, WORK_FOLDER, Job
 from coevo.sandboxes.mounts import check_mounts
 from coevo.sandboxes.probe import find_program, run_trial_job
-from coevo.sandboxes.process import Process, ProcessUsage
+from coevo.sandboxes.process import Popen, Process, ProcessUsage, spawn
 from coevo.sandboxes.running import LaunchedJob, RunningJobs
-from coevo.sandboxes.spawning import Popen, spawn
 
 _KILL_SECONDS = 60
 _START_SECONDS, _POLL_SECONDS = 10.0, 0.01
@@ -239,12 +238,12 @@ def _start_bwrap(bwrap: str, job: Job, uid: int | None) -> tuple[Popen, int | No
             inherited.callback(os.close, writing)
             files = {
                 path: inherited.enter_context(_open_memory_file(text))
-                for path, text in layout.make_account_files(layout.USER_ID).items()
+                for path, text in mounts.make_account_files(mounts.USER_ID).items()
             }
-            shell = inherited.enter_context(Path(layout.SHELL).open('rb')).fileno()
-            own = ('--perms', f'{layout.FIRST_MODE:04o}', '--ro-bind-data', str(shell))
+            shell = inherited.enter_context(Path(mounts.SHELL).open('rb')).fileno()
+            own = ('--perms', f'{mounts.FIRST_MODE:04o}', '--ro-bind-data', str(shell))
             command = [bwrap, '--info-fd', str(writing)]
-            command += _build_command(bwrap, job, files, (*own, layout.FIRST_PROGRAM))
+            command += _build_command(bwrap, job, files, (*own, mounts.FIRST_PROGRAM))
             popen = spawn(lambda: _spawn_bwrap(command, (writing, shell, *files.values()), uid))
         text = info.read()
     return popen, json.loads(text)['child-pid'] if text else None
@@ -284,11 +283,11 @@ def _list_isolation_options(bwrap: str) -> tuple[str, ...]:
     """Return the isolation options of every job; `--disable-userns` only if bwrap has it."""
     done = subprocess.run([bwrap, '--help'], capture_output=True, text=True, check=False)
     disable = ('--disable-userns',) if '--disable-userns' in done.stdout + done.stderr else ()
-    identity = str(layout.USER_ID)
+    identity = str(mounts.USER_ID)
     return (
         *('--unshare-all', '--unshare-user', *disable),
         *('--die-with-parent', '--new-session', '--as-pid-1'),
-        *('--cap-drop', 'ALL', '--hostname', layout.HOST_NAME),
+        *('--cap-drop', 'ALL', '--hostname', mounts.HOST_NAME),
         *('--uid', identity, '--gid', identity),
     )
 
@@ -305,23 +304,23 @@ def _build_command(bwrap: str, job: Job, files: dict[str, int], first: Sequence[
     arguments += ('--dir', HOME)
     for mount in job.all_mounts:
         arguments += ('--ro-bind', str(mount.source), mount.target)
-    for folder in (*layout.HIDDEN, '/dev', '/'):
+    for folder in (*mounts.HIDDEN, '/dev', '/'):
         arguments += ('--remount-ro', folder)
     for name, value in sorted(job.full_environment.items()):
         arguments += ('--setenv', name, value)
-    command = (*layout.FIRST_PROCESS, *layout.build_limit_command(job.limits), *job.argv)
+    command = (*mounts.FIRST_PROCESS, *mounts.build_limit_command(job.limits), *job.argv)
     return [*arguments, '--chdir', job.cwd, '--', *command]
 
 
 def _list_system_options(files: dict[str, int]) -> list[str]:
     arguments = []
-    for folder in layout.list_system_folders():
+    for folder in mounts.list_system_folders():
         arguments += ['--ro-bind', folder, folder]
-    for link, target in layout.list_system_links().items():
+    for link, target in mounts.list_system_links().items():
         arguments += ['--symlink', target, link]
     for path, descriptor in files.items():
         arguments += ['--perms', '0444', '--ro-bind-data', str(descriptor), path]
-    for folder in layout.HIDDEN:
+    for folder in mounts.HIDDEN:
         arguments += ['--tmpfs', folder]
-    shared = str(layout.SHARED_MEMORY_BYTES)
+    shared = str(mounts.SHARED_MEMORY_BYTES)
     return [*arguments, '--proc', '/proc', '--dev', '/dev', '--size', shared, '--tmpfs', '/dev/shm']

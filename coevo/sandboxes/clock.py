@@ -11,9 +11,25 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from math import ceil
+from pathlib import Path
 
-from coevo.sandboxes.libfaketime import find_libraries
 from coevo.sandboxes.sandbox import Job, Sandbox
+
+# Patterns of the paths at which distributions install it; every sandbox shows these folders.
+PLACES = tuple(
+    f'/usr/{folder}/libfaketime.so.1'
+    for folder in ('lib/*/faketime', 'lib/faketime', 'lib64/faketime', 'lib/*', 'lib64')
+)
+
+
+def find_libraries() -> tuple[Path, ...]:
+    """Return the paths of the installed copies of libfaketime, in the order of `PLACES`.
+
+    There is one for each architecture. Empty if libfaketime is not installed.
+    """
+    paths = (path for pattern in PLACES for path in sorted(Path('/').glob(pattern.lstrip('/'))))
+    return tuple(dict.fromkeys(paths))
+
 
 # Values of libfaketime's setting for time-outs of a monotonic clock. Which one is right depends on
 # the versions of libfaketime and the C library. With the wrong one, `Object.wait` returns at once

@@ -29,14 +29,13 @@ import docker.types
 import requests
 
 from coevo.model.errors import Fatal, Transient
-from coevo.sandboxes import layout
+from coevo.sandboxes import mounts
 from coevo.sandboxes.job import HOME, TEMPORARY_FOLDER, WORK_FOLDER, Job
 from coevo.sandboxes.mounts import check_mounts
 from coevo.sandboxes.probe import find_program, run_trial_job
-from coevo.sandboxes.process import Process, ProcessUsage
+from coevo.sandboxes.process import Process, ProcessUsage, spawn
 from coevo.sandboxes.running import LaunchedJob, RunningJobs
-from coevo.sandboxes.spawning import spawn
-from coevo.storage.folders import find_work_root
+from coevo.storage.disk import find_work_root
 
 _USER = 64999
 _IMAGE = 'coevo-sandbox'
@@ -246,27 +245,27 @@ def _is_held(lifeline: Path) -> bool:
 
 def _build_command(job: Job) -> list[str]:
     seconds = math.ceil(job.limits.wall_seconds) + _WALL_MARGIN_SECONDS
-    limits = layout.build_limit_command(job.limits, processes=False)
-    shell = layout.FIRST_PROGRAM
+    limits = mounts.build_limit_command(job.limits, processes=False)
+    shell = mounts.FIRST_PROGRAM
     return [shell, '-c', _FIRST_PROCESS, 'sh', str(seconds), *limits, *job.argv]
 
 
 def _build_settings(job: Job, lifeline: str) -> dict[str, Any]:
     limits = job.limits
-    memory_bytes = limits.memory_bytes + 2 * limits.disk_bytes + layout.SHARED_MEMORY_BYTES
+    memory_bytes = limits.memory_bytes + 2 * limits.disk_bytes + mounts.SHARED_MEMORY_BYTES
     owner = f'uid={_USER},gid={_USER},mode=1777'
     options = f'rw,exec,nosuid,nodev,{owner},size={limits.disk_bytes}'
     return {
         'mounts': _list_mounts(job, lifeline),
         'tmpfs': {
             **dict.fromkeys((WORK_FOLDER, TEMPORARY_FOLDER), options),
-            **dict.fromkeys((*layout.HIDDEN, '/sys'), 'ro,nosuid,nodev,size=64k'),
+            **dict.fromkeys((*mounts.HIDDEN, '/sys'), 'ro,nosuid,nodev,size=64k'),
         },
         'environment': job.full_environment,
         'working_dir': job.cwd,
         'user': f'{_USER}:{_USER}',
-        'hostname': layout.HOST_NAME,
-        'extra_hosts': {layout.HOST_NAME: '127.0.0.1'},
+        'hostname': mounts.HOST_NAME,
+        'extra_hosts': {mounts.HOST_NAME: '127.0.0.1'},
         'network_mode': 'none',
         'ipc_mode': 'private',
         'read_only': True,
@@ -275,7 +274,7 @@ def _build_settings(job: Job, lifeline: str) -> dict[str, Any]:
         'pids_limit': limits.processes + _OWN_PROCESSES,
         'mem_limit': memory_bytes,
         'memswap_limit': memory_bytes,
-        'shm_size': layout.SHARED_MEMORY_BYTES,
+        'shm_size': mounts.SHARED_MEMORY_BYTES,
         'log_config': docker.types.LogConfig(type='none'),
         'stdin_open': True,
         'auto_remove': True,
@@ -284,7 +283,7 @@ def _build_settings(job: Job, lifeline: str) -> dict[str, Any]:
 
 
 def _list_mounts(job: Job, lifeline: str) -> list[Any]:
-    places = {folder: folder for folder in layout.list_system_folders()}
+    places = {folder: folder for folder in mounts.list_system_folders()}
     places |= {mount.target: str(mount.source) for mount in job.all_mounts}
     # An empty file (the lifeline) hides resolv.conf; Docker would otherwise show the host's.
     places |= dict.fromkeys((_LIFELINE, '/etc/resolv.conf'), lifeline)
@@ -318,13 +317,13 @@ def _make_image_archive() -> bytes:
     """
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode='w') as archive:
-        for path, target in layout.list_system_links().items():
+        for path, target in mounts.list_system_links().items():
             link = tarfile.TarInfo(path.lstrip('/'))
             link.type, link.linkname = tarfile.SYMTYPE, target
             archive.addfile(link)
-        for path, text in layout.make_account_files(_USER).items():
+        for path, text in mounts.make_account_files(_USER).items():
             _add_file(archive, path, text.encode(), 0o644)
-        _add_file(archive, layout.FIRST_PROGRAM, Path(layout.SHELL).read_bytes(), layout.FIRST_MODE)
+        _add_file(archive, mounts.FIRST_PROGRAM, Path(mounts.SHELL).read_bytes(), mounts.FIRST_MODE)
     return stream.getvalue()
 
 

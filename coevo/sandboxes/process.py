@@ -12,12 +12,31 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol, Self, cast
 
 from coevo.model.errors import Transient
 from coevo.sandboxes.job import Limits
-from coevo.sandboxes.spawning import Popen
+
+_threads: list[ThreadPoolExecutor] = []
+
+
+def _renew_executor() -> None:
+    _threads[:] = [ThreadPoolExecutor(max_workers=1, thread_name_prefix='coevo-spawner')]
+
+
+_renew_executor()
+# A forked process inherits the executor object but not its thread.
+os.register_at_fork(after_in_child=_renew_executor)
+
+Popen = subprocess.Popen[bytes]
+
+
+def spawn(start: Callable[[], Popen]) -> Popen:
+    """Call `start` in the spawning thread; return its result or raise its error."""
+    return _threads[0].submit(start).result()
+
 
 NOISE_BYTES = 64 * 1024
 _SAMPLE_SECONDS = 0.2

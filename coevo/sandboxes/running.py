@@ -17,8 +17,7 @@ import psutil
 
 from coevo.model.errors import Transient
 from coevo.sandboxes.job import Job
-from coevo.sandboxes.process import JobPaths, JobView, Process, ProcessTree, SamePaths
-from coevo.sandboxes.spawning import Popen
+from coevo.sandboxes.process import JobPaths, JobView, Popen, Process, ProcessTree, SamePaths
 
 
 def _do_nothing() -> None:

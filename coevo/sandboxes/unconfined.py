@@ -22,14 +22,13 @@ from pathlib import Path
 import psutil
 
 from coevo.model.errors import Transient
-from coevo.sandboxes import layout
+from coevo.sandboxes import mounts
 from coevo.sandboxes.job import HOME, TEMPORARY_FOLDER, WORK_FOLDER, Job
 from coevo.sandboxes.mounts import check_mounts
 from coevo.sandboxes.probe import find_program, run_trial_job
-from coevo.sandboxes.process import Process, ProcessUsage
+from coevo.sandboxes.process import Process, ProcessUsage, spawn
 from coevo.sandboxes.running import LaunchedJob, RunningJobs
-from coevo.sandboxes.spawning import spawn
-from coevo.storage.folders import find_work_root
+from coevo.storage.disk import find_work_root
 
 # An environment variable that every process of a job inherits: it identifies also processes that
 # left the job's session.
@@ -77,7 +76,7 @@ class Unconfined:
         tree = MarkedProcesses(uuid.uuid4().hex)
         command = (
             *(self._setpriv, '--pdeathsig', 'KILL', '--'),
-            *layout.build_limit_command(job.limits, processes=False),
+            *mounts.build_limit_command(job.limits, processes=False),
             *map(paths.translate, job.argv),
         )
         environment = {name: paths.translate(text) for name, text in job.full_environment.items()}

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.storage.folders import find_work_root
+from coevo.storage.disk import find_work_root
 
 _PREFIX = 'coevo-run-'
 _LOCK = 'lock'

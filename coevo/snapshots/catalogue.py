@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coevo.display.redaction import hide_credentials
+from coevo.display.terminal import hide_credentials
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots import forms
 from coevo.snapshots.locations import MANIFEST, Location, locate_snapshot, read_and_close_file
 from coevo.snapshots.manifests import is_code_free, is_private, load_manifest_at
-from coevo.storage.bounded_json import parse_json
+from coevo.storage.bounded_reading import parse_json
 
 CATALOGUE = 'catalogue.json'
 VERSION = 1

@@ -12,7 +12,7 @@ from coevo.snapshots.locations import SnapshotFolder
 from coevo.snapshots.manifests import has_withheld_texts, load_manifest_at
 from coevo.snapshots.verification import verify_folder
 from coevo.storage.beneath import join_beneath
-from coevo.storage.new_folders import build_new_folder
+from coevo.storage.durable import build_new_folder
 
 # The folder beside an edition that gets the texts that it omits.
 WHOLE = 'whole'

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
-from coevo.display.redaction import hide_credentials
+from coevo.display.terminal import hide_credentials
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.storage.bounded_reading import (
     ContentTooLarge,
@@ -195,7 +195,7 @@ def locate_snapshot(place: Path | str) -> Location:
         raise Fatal(f'{text!r} has a name that is not UTF-8, which DuckDB cannot open; rename it')
     scheme = urlsplit(text).scheme if '://' in text else ''
     if scheme in ('http', 'https'):
-        from coevo.snapshots.ranges import make_http_opener
+        from coevo.snapshots.remote_files import make_http_opener
 
         return RemoteLocation(hide_credentials(text), make_http_opener(text.rstrip('/')))
     if scheme == 's3':

@@ -10,7 +10,7 @@ from typing import Any
 
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import Cutoff, compute_first_clean_moment
-from coevo.storage.bounded_toml import parse_toml
+from coevo.storage.bounded_reading import parse_toml
 
 VERSION = 1
 

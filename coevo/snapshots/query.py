@@ -1,4 +1,4 @@
-"""`coevo query`: run one SQL query on a snapshot, or on what became public after a cutoff."""
+"""`coevo query`: run one SQL query on a snapshot, or on what became public after a cutoff; look up the prompt of a task."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
 from coevo.display import presentation, terminal
 from coevo.model import schema_2
 from coevo.model.errors import Fatal
@@ -15,6 +14,8 @@ from coevo.snapshots import comments, snapshot
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.snapshot import OpenedSnapshots
 from coevo.storage import durable
+from coevo.model.texts import TEXTS_WITHHELD
+from coevo.snapshots import snapshot
 
 if TYPE_CHECKING:
     import duckdb
@@ -202,3 +203,24 @@ def _write_answer(out: Path, answer: bytes) -> None:
     if not out.absolute().parent.is_dir():
         raise Fatal(f'{out} cannot be written: its folder does not exist')
     durable.write_durably(out.absolute(), [answer])
+
+
+def load_task_prompt(place: Path | str, task_id: str) -> str:
+    """Return the prompt of a task.
+
+    Raises: Fatal if the task is unknown or the snapshot has no prompts.
+    """
+    with snapshot.translate_read_errors((place,)):
+        connection = snapshot.open_snapshots(place)
+        sql = f'SELECT prompt, {TEXTS_WITHHELD} FROM tasks WHERE task_id = ?'
+        row = connection.execute(sql, [task_id]).fetchone()
+    if row is not None and row[1]:
+        raise Fatal(
+            f'{place} has no texts of {task_id}; {snapshot.suggest_filling(place, task_id)} fills them in'
+        )
+    if row is None or row[0] is None:
+        raise Fatal(
+            f'{place} has no prompt of a task {task_id!r}; '
+            '`coevo query SNAPSHOT "SELECT task_id FROM tasks"` lists its tasks'
+        )
+    return str(row[0])

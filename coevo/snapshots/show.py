@@ -11,27 +11,28 @@ from coevo.display import presentation
 from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 from coevo.model.labels import CELL_ORDER
-from coevo.model.shown import ShownBy
+from coevo.model.words import ShownBy
 from coevo.model.texts import TEXTS_WITHHELD
 from coevo.model.words import Outcome, Walk
-from coevo.snapshots import show_blocks as blocks, snapshot
-from coevo.snapshots.show_drops import explain_reasons, render_drops
+from coevo.snapshots import snapshot
+from coevo.snapshots import show_pages as blocks
+from coevo.snapshots.show_pages import explain_reasons, render_drops
 
 if TYPE_CHECKING:
     import duckdb
 
-    from coevo.snapshots.show_blocks import Row
+    from coevo.snapshots.show_pages import Row
 
     Page = Callable[[duckdb.DuckDBPyConnection, str], list[str]]
 from typing import TYPE_CHECKING
 
 from coevo.model.reasons import explain_reason
-from coevo.snapshots.show_drops import render_by_reason
+from coevo.snapshots.show_pages import render_by_reason
 
 if TYPE_CHECKING:
     import duckdb
 
-    from coevo.snapshots.show_blocks import Row
+    from coevo.snapshots.show_pages import Row
 
 
 def render_pairs(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:

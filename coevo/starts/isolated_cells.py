@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from coevo.engine.results import SelectedMethod
 from coevo.git.repository import Repository, load_content
 from coevo.languages.cells import CellEdits, CompiledTests
-from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
+from coevo.languages.observation import MainSources, RunConditions
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.records import Pair, TestMethod
@@ -220,3 +220,34 @@ def is_broken(outcome: Outcome) -> bool:
 def describe_verdict(verdict: Verdict) -> str:
     """Return the outcome of a verdict as text, followed by its failure signature if it has one."""
     return ' '.join(filter(None, (str(verdict.outcome), verdict.signature)))
+
+
+NO_SOURCES = MainSources()
+
+
+def reads_sources(
+    runner: IsolatedCellRunner, compiled: CompiledTests, methods: Mapping[str, TestMethod]
+) -> bool:
+    """Return whether some test passes only if the main sources of the cell's code lie beside it.
+
+    Such a test reads the text of sources.
+    """
+    lost = _list_not_passing(runner, NO_SOURCES, compiled, methods)
+    if not lost:
+        return False
+    same = MainSources(rev=compiled.code_rev)
+    still = _list_not_passing(runner, same, compiled, {name: methods[name] for name in lost})
+    return len(still) < len(lost)
+
+
+def _list_not_passing(
+    runner: IsolatedCellRunner,
+    sources: MainSources,
+    compiled: CompiledTests,
+    methods: Mapping[str, TestMethod],
+) -> Sequence[str]:
+    """Return the ids of methods that do not pass with only these main sources beside the tests."""
+    own = replace(runner, conditions=replace(runner.conditions, sources=sources))
+    verdicts = own.collect_verdicts(compiled, methods, is_pass)
+    runner.cpu_seconds = own.cpu_seconds
+    return [name for name, verdict in verdicts.items() if not is_pass(verdict.outcome)]

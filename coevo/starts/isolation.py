@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 
 from coevo.git.repository import Repository, find_old_path, load_content
 from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.engine import BuiltPair
+from coevo.languages.observation import PLAIN, RunConditions
 from coevo.languages.surgery import Graft, StartStateInvalid
 from coevo.languages.table import get_surgery
 from coevo.languages.verdicts import Verdict
@@ -26,8 +26,7 @@ from coevo.model.quality import IsolatedCells
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import StartRow
 from coevo.model.words import Outcome, Track
-from coevo.starts.added_data import list_added_data, merge_data
-from coevo.starts.added_helpers import TestSources, find_added_helpers
+from coevo.starts.added_files import TestSources, find_added_helpers, list_added_data, merge_data
 from coevo.starts.executed_start import StartState, run_start_state
 from coevo.starts.isolated_cells import (
     Demand,
@@ -39,9 +38,9 @@ from coevo.starts.isolated_cells import (
     describe_verdict,
     is_broken,
     is_pass,
+    reads_sources,
 )
 from coevo.starts.siblings import SiblingEditor, SiblingEdits, make_sibling_patch
-from coevo.starts.source_readers import reads_sources
 
 HELPED = 'with helpers that the pair adds'
 WITH_FILE = 'with its whole file, since the code breaks all tests of its old class'

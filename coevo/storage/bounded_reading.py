@@ -2,25 +2,29 @@
 
 The sender of a file, an answer or an archive decides its length and speed. Every function here ends
 at a limit that the caller sets, and all decoder errors become one exception.
-`coevo.storage.bounded_http` sends web requests within the same limits, `coevo.storage.bounded_json`
+`coevo.storage.bounded_http` sends web requests within the same limits, `coevo.storage.bounded_reading`
 parses JSON.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import stat
 import struct
 import time
+import tomllib
 import weakref
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 BLOCK = 1 << 16
 """Bytes per read."""
@@ -288,3 +292,37 @@ def format_size(count: int) -> str:
         if count >= 1 << shift:
             return f'{count >> shift} {unit}'
     return f'{count} bytes'
+
+
+# A string, or a mark that an element follows. An unclosed string ends with the input. The
+# quantifiers are possessive, so that time and memory grow linearly with the input.
+_PART = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[,\[{]', re.DOTALL)
+
+
+def parse_json(content: bytes, *, most_values: int) -> Any:
+    """Return the value of a JSON text in UTF-8.
+
+    most_values  limit for strings, lists, objects and further elements of both; each takes up to
+                 250 bytes of memory besides its text
+
+    Raises: UnreadableContent if the text is not JSON, is nested too deeply or has a number with too
+    many digits; ContentTooLarge for too many values.
+    """
+    if next(islice(_PART.finditer(content), most_values, None), None) is not None:
+        raise ContentTooLarge(f'has more than {most_values} values')
+    try:
+        return json.loads(content.decode())
+    except (ValueError, RecursionError):
+        raise UnreadableContent('is no JSON that can be read') from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text.
+
+    Raises: ValueError if the text is not TOML, is nested too deeply or has a number with too many
+    digits.
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError('it is nested too deeply') from None

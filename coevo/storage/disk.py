@@ -1,4 +1,4 @@
-"""File-system errors that a user can fix, explained in a sentence."""
+"""Folders for everything but data, and file-system errors that a user can fix, explained in a sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,32 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from coevo.storage.folders import find_cache_folder, find_work_root
+# As root, the sandbox runs as another user, who must be able to reach the mounted files. Root's
+# home is closed to that user; the system's own folders are not.
+SYSTEM_CACHE = Path('/var/cache/coevo')
+
+
+def find_cache_folder() -> Path:
+    """Return the folder of tools and libraries.
+
+    It is $COEVO_CACHE if that is set, else the system's for root, else the user's.
+    """
+    named = os.environ.get('COEVO_CACHE')
+    if named:
+        return Path(named).absolute()  # own name: the user's
+    if os.geteuid() == 0:
+        return SYSTEM_CACHE
+    base = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
+    return Path(base) / 'coevo'  # own name: the user's
+
+
+def find_work_root() -> Path:
+    """Return the folder under which runs work.
+
+    It is $COEVO_WORK if that is set, else /var/tmp, which is on disk and open to all users.
+    """
+    return Path(os.environ.get('COEVO_WORK') or '/var/tmp').absolute()  # own name: the user's
+
 
 # Any other error number is a bug of coevo and keeps its traceback.
 TROUBLE = {

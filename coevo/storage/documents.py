@@ -1,15 +1,19 @@
-"""Records stored as files: one line of JSON, or a Parquet table."""
+"""Records stored as files: one line of JSON or a Parquet table; records of bugs, and the bases on which segments were mined."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from coevo.display.terminal import redact
 from coevo.model import codec, schema
-from coevo.model.errors import Fatal
+from coevo.model.errors import Bug, Fatal
 from coevo.storage.place import StoragePlace, StoredFile
 
 
@@ -47,3 +51,76 @@ def encode_parquet(record: type, rows: Sequence[Any]) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(schema.build_table(record, rows), sink, compression='zstd')
     return bytes(sink.getvalue())
+
+
+FOLDER = 'bases'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentBasis:
+    """The code, thresholds and tools behind a segment; segments of the same basis are comparable.
+
+    basis_id          hash of code, thresholds and tools
+    code              digest of the code that decides rows
+    parts             name and digest of each of its modules and files
+    thresholds        fingerprint of the profile after options were applied
+    named_thresholds  fingerprint of the profile of that name; None if the name is unknown
+    tools             each as `name version`
+    """
+
+    basis_id: str
+    language: str
+    code: str
+    parts: tuple[tuple[str, str], ...]
+    profile: str
+    thresholds: str
+    named_thresholds: str | None
+    tools: tuple[str, ...]
+
+
+def add_basis(place: StoragePlace, basis: SegmentBasis) -> None:
+    """Write a basis, unless it is stored already."""
+    name = f'{FOLDER}/{basis.basis_id}.json'
+    if place.read(name) is None:
+        place.write_if_unchanged(name, encode_line(basis), None)
+
+
+def load_basis(place: StoragePlace, basis_id: str) -> SegmentBasis | None:
+    """Return a basis; None if the store does not have it.
+
+    Raises: Fatal if its file is damaged.
+    """
+    return load_record(SegmentBasis, place, f'{FOLDER}/{basis_id}.json', 'remove it and mine again')
+
+
+def write_bug_record(
+    place: StoragePlace, name: str, bug: Bug, build: str, about: Mapping[str, str]
+) -> str:
+    """Write a bug record under a name, with secrets removed, and return its location for the user.
+
+    about  what was being processed, as plain words by kind
+    """
+    record = {
+        **about,
+        'sentence': redact(bug.sentence),
+        'traceback': redact(bug.traceback),
+        'build': build,
+        'at': datetime.now(tz=UTC).isoformat(timespec='seconds'),
+    }
+    place.write_file(name, json.dumps(record, indent=2).encode() + b'\n')
+    return place.describe(name)
+
+
+def load_builds_by_record(place: StoragePlace, folder: str) -> dict[str, str]:
+    """Return the build in each readable bug record of a folder, by the record's file name.
+
+    Records that are malformed are left out.
+    """
+    builds_by_name = {}
+    for entry in place.list_files(folder):
+        record = place.read(entry.name)
+        try:
+            builds_by_name[entry.name] = str(json.loads(record.data)['build']) if record else ''
+        except (ValueError, KeyError, TypeError):
+            continue
+    return builds_by_name

@@ -8,9 +8,12 @@ import hashlib
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from coevo.model.errors import Fatal
 
 # Part of the names of temporary files; readers ignore those that a killed process left behind.
 UNFINISHED = '.new-'
@@ -115,3 +118,30 @@ def build_folder_once(target: Path) -> Iterator[Path | None]:
 def _make_readable_to_all(folder: Path) -> None:
     for path in (folder, *folder.rglob('*')):
         path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
+
+
+def require_new(out: Path) -> None:
+    """Raise Fatal if there is a file, folder or link at a path."""
+    if out.exists() or out.is_symlink():
+        raise Fatal(f'{out} already exists; name a new folder with --out')
+
+
+@contextmanager
+def build_new_folder(out: Path) -> Iterator[Path]:
+    """Provide a folder to fill, which is renamed to `out` at the end, unless something is raised.
+
+    Raises: Fatal if `out` exists.
+    """
+    require_new(out)
+    target = out.absolute()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=f'.{target.name}{UNFINISHED}', dir=target.parent
+    ) as scratch:
+        new = Path(scratch) / 'new'
+        new.mkdir()
+        yield new
+        sync_tree_to_disk(new)
+        require_new(out)
+        new.rename(target)
+        sync_to_disk(target.parent)

@@ -6,10 +6,12 @@ transient failure. `coevo.storage.bounded_http` limits bytes and seconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import IO
+from typing import IO, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from coevo.model.errors import Transient
@@ -20,7 +22,33 @@ from coevo.storage.bounded_http import (
     open_url,
 )
 from coevo.storage.bounded_reading import UnreadableContent
-from coevo.storage.retries import retry
+
+_Result = TypeVar('_Result')
+
+
+def retry(
+    attempt: Callable[[], _Result],
+    *,
+    tries: int = 4,
+    pause: float = 1.0,
+    longest_pause: float = math.inf,
+    on: tuple[type[Exception], ...] = (Transient,),
+    sleep: Callable[[float], object] = time.sleep,
+) -> _Result:
+    """Return the result of the first successful attempt; the error of the last attempt is raised.
+
+    tries          number of attempts
+    pause          seconds before the second attempt, doubled before each further one
+    longest_pause  limit of the pause in seconds
+    on             errors that lead to another attempt; any other is raised at once
+    """
+    for number in range(tries - 1):
+        try:
+            return attempt()
+        except on:
+            sleep(min(pause * 2**number, longest_pause))
+    return attempt()
+
 
 _TRIES = 4
 _PAUSE = 1.0

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 from coevo.model import codec
 from coevo.model.errors import Fatal
-from coevo.model.measures import MeasureRecord, join_measures
-from coevo.model.segment import Segment
+from coevo.model.segment import MeasureRecord, Segment, join_measures
 from coevo.storage import archive
 from coevo.storage.place import StoragePlace, StoredFile
 from coevo.storage.store import Partition, Store

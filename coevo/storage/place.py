@@ -15,7 +15,7 @@ from typing import NewType, Protocol
 from urllib.parse import quote, unquote
 
 from coevo.model.errors import Fatal
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 Url = NewType('Url', str)
 # A storage place as the user names it.

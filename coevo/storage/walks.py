@@ -55,7 +55,7 @@ class WalkRecord:
     drops     one for each visited commit without a pair, with the reason
     keys      (pair_id, key of its current segment); for a pair without an entry, any segment is
               current
-    bases     (pair_id, id of the basis from which the key was computed); see `coevo.storage.bases`
+    bases     (pair_id, id of the basis from which the key was computed); see `coevo.storage.documents`
     again     (pair_id, number of times that it was requested again), for such pairs only
     pushed    time of the last push to the source, as its host reported before the fetch; None if
               unknown

@@ -5,19 +5,113 @@ Every end of that process gives a `JobResult`: one bad repository never stops a 
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from coevo.display.redaction import redact, strip_secrets
+from coevo.display.terminal import redact, strip_secrets
+from coevo.languages.table import list_engine_versions
 from coevo.model import codec
 from coevo.model.listener import SILENT, Listener
 from coevo.storage import leases
-from coevo.storage.place import parse_root
+from coevo.storage.leases import list_lease_states
+from coevo.storage.place import Root, decode_folder_name, encode_folder_name, parse_root
 from coevo.storage.places import open_place
-from flows.batches import claims, failures
 from flows.batches.contained import BatchLimits, ChildExit, StopReason, run_command
 from flows.batches.jobs import FATAL, TRANSIENT, BatchJob, JobOutcome, JobOutput, JobResult
+
+_REPOSITORIES, _RUNS = 'claims/repositories', 'claims/runs'
+
+
+def name_repository_claim(repo: str) -> str:
+    """Return the name of the lease on a repository."""
+    return f'{_REPOSITORIES}/{encode_folder_name(repo)}.json'
+
+
+def name_run_claim(run_id: str) -> str:
+    """Return the name of the lease that shows that a flow run is alive."""
+    return f'{_RUNS}/{run_id}.json'
+
+
+def list_claimed_repositories(store: Root) -> frozenset[str]:
+    """Return the names of the repositories that a living process has claimed.
+
+    A repository without a known name is claimed by its address.
+    """
+    leases = list_lease_states(open_place(store), _REPOSITORIES)
+    return frozenset(
+        decode_folder_name(lease.name.removeprefix(f'{_REPOSITORIES}/').removesuffix('.json'))
+        for lease in leases
+        if lease.seconds_left >= 0
+    )
+
+
+def list_living_runs(store: Root) -> frozenset[str]:
+    """Return the ids of the flow runs whose lease has not expired."""
+    run_leases = list_lease_states(open_place(store), _RUNS)
+    return frozenset(_parse_run_id(lease.name) for lease in run_leases if lease.seconds_left >= 0)
+
+
+def list_silent_runs(store: Root) -> frozenset[str]:
+    """Return the ids of the flow runs whose lease expired without being released.
+
+    Their processes are taken for dead.
+    """
+    run_leases = list_lease_states(open_place(store), _RUNS)
+    return frozenset(_parse_run_id(lease.name) for lease in run_leases if lease.seconds_left < 0)
+
+
+def remove_leases_of_dead_runs(store: Root) -> None:
+    """Remove the leases of all runs that do not live, released or expired.
+
+    No run takes such a lease again.
+    """
+    storage, living = open_place(store), list_living_runs(store)
+    storage.remove_files(
+        entry.name for entry in storage.list_files(_RUNS) if _parse_run_id(entry.name) not in living
+    )
+
+
+def _parse_run_id(name: str) -> str:
+    return name.removeprefix(f'{_RUNS}/').partition('.')[0]
+
+
+FOLDER = 'failures'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFailure:
+    """A failed run: its repository, verb and flow run, and how its process ended."""
+
+    name: str
+    verb: str
+    run: str | None
+    sentence: str
+    ended: ChildExit
+
+
+def write_failure(store: Root, failure: JobFailure) -> str:
+    """Write a record without any token; return its name in the store."""
+    now = datetime.now(tz=UTC)
+    name = f'{FOLDER}/{encode_folder_name(redact(failure.name))}/{now:%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:8]}.json'
+    record = {
+        'name': redact(failure.name),
+        'verb': failure.verb,
+        'flow_run': failure.run,
+        'sentence': redact(failure.sentence),
+        'status': failure.ended.status,
+        'stopped_for': failure.ended.stop,
+        'complaint': redact(failure.ended.complaint),
+        'engine_versions': list_engine_versions(),
+        'at': now.isoformat(timespec='seconds'),
+    }
+    open_place(store).write_file(name, json.dumps(record, indent=2).encode() + b'\n')
+    return name
+
 
 _COMMAND = (sys.executable, '-m', 'flows.batches.job_process')
 
@@ -33,7 +127,7 @@ def run_job(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> 
     try:
         claim = leases.take_lease_once_expired(
             open_place(store),
-            claims.name_repository_claim(job.repository_name),
+            name_repository_claim(job.repository_name),
             leases.LeaseTerms(),
         )
     except leases.LeaseTaken as taken:
@@ -75,10 +169,10 @@ def _build_result(
     outcome, sentence = _decide_outcome(limits, ended, found)
     failure = None
     if outcome is not JobOutcome.DONE:
-        failed = failures.JobFailure(
+        failed = JobFailure(
             name=job.repository_name, verb=job.verb, run=job.run, sentence=sentence, ended=ended
         )
-        failure = failures.write_failure(parse_root(job.store), failed)
+        failure = write_failure(parse_root(job.store), failed)
     return JobResult(
         name=job.repository_name,
         outcome=outcome,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from coevo.display import redaction
+from coevo.display import terminal
 from coevo.model.families import Family
 from coevo.model.words import Walk
 
@@ -65,7 +65,7 @@ class BatchJob:
 
         Credentials in the source are left out.
         """
-        return self.repo or redaction.strip_credentials(self.source)
+        return self.repo or terminal.strip_credentials(self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

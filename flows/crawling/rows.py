@@ -9,9 +9,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from miners.discovery.candidates import CandidateReason, Presence, RepositoryFacts, RootContent
+from miners.discovery.candidates import (
+    CandidateReason,
+    Presence,
+    RepositoryFacts,
+    RepositoryMetadata,
+    RootContent,
+)
 from miners.discovery.github_search import SearchOutcome
-from miners.discovery.repository_metadata import RepositoryMetadata
 
 _Part = TypeVar('_Part')
 

@@ -16,6 +16,7 @@ from miners.discovery.candidates import (
     CandidateReason,
     Presence,
     RepositoryFacts,
+    RepositoryMetadata,
     RootContent,
     check_metadata,
     find_reason_against,
@@ -27,7 +28,6 @@ from miners.discovery.github import (
     look_up_repository,
 )
 from miners.discovery.github_requests import GitHubApi
-from miners.discovery.repository_metadata import RepositoryMetadata
 
 # After so many unanswered requests in a row, the rest waits for the next crawl.
 _GIVE_UP = 3

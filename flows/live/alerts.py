@@ -25,7 +25,7 @@ from pydantic import SecretStr
 from coevo.model.errors import Fatal
 from flows.live.reap import AGAIN, TAG
 from flows.live.release import INCOMPLETE, WAITING
-from flows.live.server_check import check_server
+from flows.live.worker_settings import check_server
 
 VARIABLE = 'COEVO_WEBHOOK'
 BLOCK = 'coevo'

@@ -34,8 +34,8 @@ from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob, JobOutcome, JobResult
 from flows.live.heartbeat import hold_run_lease
 from flows.live.reap import GRACE_SECONDS, restart_dead_runs
-from flows.live.tool_check import check_tools
 from flows.live.trying import make_retried_task
+from flows.live.worker_settings import check_tools
 
 
 def process_repositories(

@@ -17,9 +17,9 @@ from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
+from miners.discovery.budgets import parse_tokens
 from miners.discovery.candidate_profiles import load_candidate_profile
 from miners.discovery.github_requests import PUBLIC_API
-from miners.discovery.github_tokens import parse_tokens
 
 
 @flow(name='crawl', persist_result=False)

@@ -14,9 +14,8 @@ from prefect.deployments import run_deployment
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from coevo.display.redaction import strip_secrets
-from coevo.evaluation.merging import merge
-from coevo.evaluation.parts import EvaluationPart
+from coevo.display.terminal import strip_secrets
+from coevo.evaluation.parts import EvaluationPart, merge
 from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.reporting.report import NAME as REPORT
 from coevo.model.errors import Fatal

@@ -5,8 +5,11 @@ Prefect leaves a killed run RUNNING for ever.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.objects import FlowRun
@@ -17,7 +20,8 @@ from coevo.model.errors import Fatal
 from coevo.storage import leases
 from coevo.storage.place import Root
 from coevo.storage.places import open_place
-from flows.batches import claims
+from flows.batches import batch
+from flows.months import parse_day
 
 # The lease of a run: a run without a heartbeat for this long is dead. Heartbeats are four times as
 # frequent.
@@ -36,7 +40,7 @@ def hold_run_lease(store: Root) -> Iterator[None]:
     run_id = str(flow_run.id)
     try:
         terms = leases.LeaseTerms(seconds=SECONDS)
-        lease = leases.take_lease(open_place(store), claims.name_run_claim(run_id), terms)
+        lease = leases.take_lease(open_place(store), batch.name_run_claim(run_id), terms)
     except leases.LeaseTaken:
         raise Fatal(f'flow run {run_id} is at work in another process: start a new one') from None
     try:
@@ -80,3 +84,35 @@ def schedule_present_run_again() -> None:
         run = client.read_flow_run(this_run.id)
         if run.state is not None and run.state.is_running():
             schedule_run_again(client, run, 'handed-back')
+
+
+VARIABLE = 'COEVO_CLOCK'
+
+
+def now() -> datetime:
+    """Return the present in UTC: the date in the file that $COEVO_CLOCK names, else the true time.
+
+    Raises: Fatal if that file cannot be read.
+    """
+    file = os.environ.get(VARIABLE)
+    if not file:
+        return datetime.now(tz=UTC)
+    try:
+        clock_date = parse_day(Path(file).read_text().strip(), end=False)
+    except (OSError, ValueError) as error:
+        raise Fatal(f'${VARIABLE} names a clock that cannot be read: {error}') from None
+    assert clock_date is not None  # a text gives a date or is refused
+    return clock_date
+
+
+def resolve_present(scheduled: datetime) -> datetime:
+    """Return the time that a run takes as the present: the time for which it was scheduled.
+
+    With $COEVO_CLOCK it is the date of that clock.
+    """
+    return now() if os.environ.get(VARIABLE) else scheduled
+
+
+def get_scheduled_present() -> datetime:
+    """Return the time that the current flow run takes as the present, see `resolve_present`."""
+    return resolve_present(flow_run.scheduled_start_time or now())

@@ -10,7 +10,7 @@ from coevo.model.profiles import load_profile
 from coevo.model.words import Walk
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob, Verb
-from flows.live import clock
+from flows.live import heartbeat
 from flows.live.batches import process_repositories
 from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
@@ -76,7 +76,7 @@ def mine(
         families=chosen_families,
         repo=name,
         again=again,
-        until=find_month_end(month, clock.now()) if month else None,
+        until=find_month_end(month, heartbeat.now()) if month else None,
         jobs=settings.jobs,
         sandbox=settings.sandbox,
     )

@@ -1,11 +1,8 @@
-"""Remove scheduled runs whose work is done already.
-
-They wait for the slot of their deployment if runs take longer than its schedule.
-"""
+"""Remove scheduled runs whose work is done already, with all runs that a Prefect server lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -13,12 +10,29 @@ from typing import Any
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import FlowRunFilter
 from prefect.client.schemas.objects import FlowRun, StateType
+from prefect.client.schemas.sorting import FlowRunSort
 from prefect.exceptions import ObjectNotFound
 from prefect.runtime import flow_run as this_run
 
 from coevo.storage.place import Root
-from flows.batches import claims
-from flows.live.runs import list_flow_runs
+from flows.batches import batch
+from flows.paging import read_pages
+
+
+def list_flow_runs(client: SyncPrefectClient, wanted: FlowRunFilter) -> tuple[FlowRun, ...]:
+    """Return all flow runs that a filter selects, each once.
+
+    A run that leaves the selection meanwhile may hide another one until the next call.
+    """
+
+    def read_page(limit: int, offset: int) -> Sequence[FlowRun]:
+        """Return one page, in the order of ids, which no change of state disturbs."""
+        return client.read_flow_runs(
+            flow_run_filter=wanted, sort=FlowRunSort.ID_DESC, limit=limit, offset=offset
+        )
+
+    return tuple({run.id: run for run in read_pages(read_page)}.values())
+
 
 _WAITING = [StateType.SCHEDULED.value]
 _OPEN = [*_WAITING, StateType.PENDING.value, StateType.RUNNING.value]
@@ -60,7 +74,7 @@ def list_requested_repositories(
 
     A run whose process is gone does not count, although Prefect may show it as running for ever.
     """
-    living = claims.list_living_runs(store)
+    living = batch.list_living_runs(store)
     with get_client(sync_client=True) as client:
         deployment_record = client.read_deployment_by_name(deployment)
         wanted = FlowRunFilter.model_validate(

@@ -19,10 +19,9 @@ from prefect.states import Crashed
 
 from coevo.model.listener import Say
 from coevo.storage.place import Root
-from flows.batches import claims
+from flows.batches import batch
 from flows.live.heartbeat import schedule_run_again
-from flows.live.overdue import remove_overdue_runs
-from flows.live.runs import list_flow_runs
+from flows.live.overdue import list_flow_runs, remove_overdue_runs
 from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
 
@@ -53,7 +52,7 @@ def restart_dead_runs_after_silence(store: Root, say: Say) -> None:
     Otherwise the server is not contacted, so that a process outside of a flow run can call this
     often.
     """
-    if claims.list_silent_runs(store):
+    if batch.list_silent_runs(store):
         restart_dead_runs(store, timedelta(seconds=GRACE_SECONDS), say)
 
 
@@ -72,7 +71,7 @@ def restart_dead_runs(store: Root, grace: timedelta, say: Say) -> tuple[FlowRun,
             client.set_flow_run_state(run.id, crashed, force=True)
             if AGAIN not in run.tags:
                 schedule_run_again(client, run, AGAIN, [AGAIN])
-    claims.remove_leases_of_dead_runs(store)
+    batch.remove_leases_of_dead_runs(store)
     return dead
 
 
@@ -82,8 +81,8 @@ def _list_dead_runs(client: SyncPrefectClient, store: Root, grace: timedelta) ->
     )
     now, living, silent = (
         datetime.now(tz=UTC),
-        claims.list_living_runs(store),
-        claims.list_silent_runs(store),
+        batch.list_living_runs(store),
+        batch.list_silent_runs(store),
     )
     for run in list_flow_runs(client, wanted):
         assert run.state is not None

@@ -20,16 +20,16 @@ from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.storage.place import Root, parse_root
 from flows import months
-from flows.live import clock
+from flows.live import heartbeat
 from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.options import ReleaseOptions, parse_families
 from flows.publication import parse_urls, publish_or_wait, write_code_free_edition
-from packagers import cataloguing
+from packagers import publishing
 from packagers.code_free import EditionReport
-from packagers.news import format_news
+from packagers.funnel import format_news
 from packagers.publishing import list_snapshots, locate_snapshot
 from packagers.release import ReleaseReport
 from packagers.site.folder import write_site
@@ -71,7 +71,7 @@ def release(
     """
     check_engine_versions(engine)
     settings = load_worker_settings()
-    present = clock.get_scheduled_present()
+    present = heartbeat.get_scheduled_present()
     is_scheduled = month is None
     if month is None:
         remove_overdue_runs(_choose_month)
@@ -129,7 +129,7 @@ def _show_report(report: ReleaseReport, title: str) -> State[None]:
 
 def _choose_month(scheduled: datetime) -> str:
     """Return the month that a run is to release, by its scheduled start."""
-    return months.find_previous_month(clock.resolve_present(scheduled))
+    return months.find_previous_month(heartbeat.resolve_present(scheduled))
 
 
 @retry_step
@@ -171,7 +171,7 @@ def announce_snapshots(snapshots: Root, site: Path | None, say: Say) -> Announce
     If a month has several snapshots, the page shows the last by name. Without `site` there is no
     page.
     """
-    catalogue_location = cataloguing.rebuild_catalogue(snapshots)
+    catalogue_location = publishing.rebuild_catalogue(snapshots)
     if site is not None:
         names = {snapshot.month: snapshot.name for snapshot in load_catalogue(str(snapshots))}
         with ExitStack() as stack:

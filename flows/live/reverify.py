@@ -11,7 +11,7 @@ from prefect.states import Completed
 
 from coevo.model.listener import Listener
 from flows import reverification
-from flows.live import clock
+from flows.live import heartbeat
 from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
@@ -44,7 +44,7 @@ def reverify(
     options = ReverifyOptions(
         store=settings.store,
         sample=sample,
-        seed=_choose_seed(clock.get_scheduled_present()) if seed is None else seed,
+        seed=_choose_seed(heartbeat.get_scheduled_present()) if seed is None else seed,
         snapshot=locate_snapshot(settings.snapshots, last) if last else None,
         repository=repository,
         jobs=settings.jobs,
@@ -66,7 +66,7 @@ def reverify(
 
 def _choose_seed(scheduled: datetime) -> int:
     """Return a seed made of the year and week of the scheduled start."""
-    year, week, _ = clock.resolve_present(scheduled).isocalendar()
+    year, week, _ = heartbeat.resolve_present(scheduled).isocalendar()
     return 100 * year + week
 
 

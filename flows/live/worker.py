@@ -24,9 +24,12 @@ from prefect.exceptions import PrefectException
 from coevo.model.errors import Fatal, Transient
 from coevo.storage.place import Root
 from flows.live.reap import restart_dead_runs_after_silence
-from flows.live.server_check import check_server
-from flows.live.tool_check import check_tools, prepare_runner_storage
-from flows.live.worker_settings import load_worker_settings
+from flows.live.worker_settings import (
+    check_server,
+    check_tools,
+    load_worker_settings,
+    prepare_runner_storage,
+)
 
 # The time for a run to end its sandboxes and free its claims; `docker stop --time` must be longer.
 _PATIENCE_SECONDS = 45.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from coevo.engine.observed_passes import rerun_and_find_suite_doubt
+from coevo.engine.further_runs import rerun_and_find_suite_doubt
 from coevo.engine.results import PairEvaluation, Step
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CellEdits
-from coevo.languages.conditions import RunConditions
+from coevo.languages.observation import RunConditions
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import offers_capability
 from coevo.languages.traces import ExecutedMethod, Trace, TraceBatch
@@ -19,8 +19,7 @@ from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.suites import PassingSuite
 from coevo.model.families import Focus, SuiteAdequacy, SuiteMutant
 from coevo.model.records import Pair, TestMethod
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.source_readers import reads_sources
+from coevo.starts.isolated_cells import IsolatedCellRunner, reads_sources
 from flows.study.context import Tools
 from miners.single_revision import SingleRevisionFile
 

@@ -25,9 +25,9 @@ from coevo.model.records import Candidate, Pair, TestMethod, compute_method_id, 
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import MethodChange, Stage
 from flows.single_revision import selection
-from flows.single_revision.finished import PartCache
 from flows.single_revision.found import (
     Found,
+    PartCache,
     add_run_results,
     build_start_rows,
     make_unmeasured_row,

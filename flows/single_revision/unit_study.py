@@ -22,9 +22,9 @@ from coevo.model.families import Family, Focus
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod
 from coevo.model.single_revision_rows import ExecutingTest
-from flows.single_revision.finished import PartCache
 from flows.single_revision.found import (
     Found,
+    PartCache,
     add_run_results,
     build_start_rows,
     make_unmeasured_row,

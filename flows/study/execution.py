@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from coevo.engine.further_runs import OWN_CELL, Traces, trace_cells
 from coevo.engine.results import SelectedMethod
-from coevo.engine.tracing import OWN_CELL, Traces, trace_cells
 from coevo.languages.table import get_reading
 from coevo.languages.traces import Trace
 from coevo.measures.coverage import measure_coverage, measure_each_dependency

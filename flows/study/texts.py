@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from coevo.git.repository import Repository
-from coevo.languages.assertions import Assertions
 from coevo.languages.capabilities import NOT_OFFERED
+from coevo.languages.measures import Assertions
 from coevo.languages.table import detect_file_language, get_measures, get_reading_of_file
-from coevo.measures.type_under_test import find_type_under_test
+from coevo.measures.declaration_pairs import find_type_under_test
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
 from coevo.model.records import Candidate, Pair, TestMethod

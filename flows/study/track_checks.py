@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from coevo.engine.observed_passes import rerun_and_find_doubts
+from coevo.engine.further_runs import rerun_and_find_doubts
 from coevo.engine.repairs import classify_repair, collect_repair_evidence
 from coevo.engine.results import SelectedMethod, Step
-from coevo.languages.conditions import RunConditions
+from coevo.languages.observation import RunConditions
 from coevo.languages.refactorings import Refactorings, RefactoringStatus
 from coevo.model.quality import RefactoringRow
 from coevo.model.records import Pair

@@ -54,9 +54,9 @@ def _crawl(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console, show_progress
     from coevo.storage.place import parse_root
     from flows.discovery import CrawlOptions, crawl
+    from miners.discovery.budgets import parse_tokens
     from miners.discovery.candidate_profiles import load_candidate_profile
     from miners.discovery.github_requests import PUBLIC_API
-    from miners.discovery.github_tokens import parse_tokens
 
     options = CrawlOptions(
         store=parse_root(arguments.store),

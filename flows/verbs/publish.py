@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from coevo.display.redaction import hide_credentials
+from coevo.display.terminal import hide_credentials
 from coevo.model.errors import DamagedSnapshot
 from coevo.options.parser import PIPELINE_STEPS, Parser, add_snapshot_argument
 from coevo.storage.place import parse_root
@@ -28,8 +28,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
     The status is 1 if the snapshot does not verify; nothing is published then.
     """
-    from packagers import cataloguing
-    from packagers.republishing import publish_copy
+    from packagers import publishing
+    from packagers.publishing import publish_copy
 
     try:
         written = publish_copy(arguments.snapshot, arguments.target)
@@ -38,9 +38,9 @@ def _run(arguments: argparse.Namespace) -> int:
         return 1
     done = 'published' if written else 'already there, with the same bytes'
     print(f'{hide_credentials(str(arguments.target))}: {done}')
-    catalogue_root = cataloguing.find_catalogue_root(arguments.target)
+    catalogue_root = publishing.find_catalogue_root(arguments.target)
     if catalogue_root is not None:
-        print(f'catalogue: {hide_credentials(cataloguing.rebuild_catalogue(catalogue_root))}')
-        for name in cataloguing.list_private(catalogue_root):
+        print(f'catalogue: {hide_credentials(publishing.rebuild_catalogue(catalogue_root))}')
+        for name in publishing.list_private(catalogue_root):
             print(f'{name} is private and stays out of the catalogue')
     return 0

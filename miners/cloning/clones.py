@@ -13,7 +13,7 @@ from pathlib import Path
 
 from git import InvalidGitRepositoryError, Repo
 
-from coevo.display import redaction
+from coevo.display import terminal
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.storage.clone_folders import locate_clone, lock_for_change, lock_for_use
@@ -39,8 +39,8 @@ from miners.cloning.remotes import (
     FetchLimits,
     Remote,
 )
+from miners.discovery.candidates import RepositoryReason, Unclonable
 from miners.discovery.crawls import record_clone_refs
-from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 GITHUB = 'https://github.com'
 
@@ -223,7 +223,7 @@ def _make_local_source(path: Path) -> _CloneSource:
             f'{path} is a shallow clone, which hides when a test was first public; '
             'run `git fetch --unshallow` in it first',
         )
-    on_github = _parse_github_name(redaction.strip_credentials(origin))
+    on_github = _parse_github_name(terminal.strip_credentials(origin))
     folder = path.resolve()
     return _CloneSource(
         address=Address(location=str(folder), local=True, objects=common.resolve() / 'objects'),

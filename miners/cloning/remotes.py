@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from coevo.display import redaction
+from coevo.display import terminal
 from coevo.git.clones import SILENCE_SECONDS, make_fetch_environment
 from coevo.git.fetches import FETCH
 from coevo.git.repository import ENVIRONMENT, load_holes, save_holes
@@ -21,7 +21,7 @@ from miners.cloning.mirror_git import (
     remove_stale_files,
     run_git,
 )
-from miners.discovery.repository_drops import RepositoryReason, Unclonable
+from miners.discovery.candidates import RepositoryReason, Unclonable
 
 OURS = 'refs/coevo/'
 HEAD = f'{OURS}HEAD'  # the source's commit if it has no branch checked out
@@ -87,7 +87,7 @@ class Address:
     @property
     def redacted_location(self) -> str:
         """The location without credentials: no user, password or token."""
-        return self.location if self.local else redaction.strip_credentials(self.location)
+        return self.location if self.local else terminal.strip_credentials(self.location)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +275,7 @@ class Remote:
 
     def _make_error(self, complaint: str) -> RuntimeError:
         shown = self.address.redacted_location
-        complaint = redaction.hide_credentials(complaint.replace(self.address.location, shown))
+        complaint = terminal.hide_credentials(complaint.replace(self.address.location, shown))
         lines = [line for line in complaint.splitlines() if line.startswith('fatal: ')]
         reason = (lines or complaint.splitlines() or ['no reason given'])[0].removeprefix('fatal: ')
         if NO_SPACE.search(complaint):

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from coevo.git.objects import LINK
 from coevo.git.repository import FileChange
 from coevo.languages.layout import ProductionKind, Side
 from coevo.languages.reading import RevisionTree
 from coevo.model.reasons import DiffReason
 from miners.diffs.contexts import TestTree
-from miners.diffs.links import is_at_or_below, list_test_links
 from miners.diffs.resources import is_resource
 from miners.diffs.sources import SourceChange, find_source_changes
+
+
+def list_test_links(tree: RevisionTree) -> Mapping[str, str]:
+    """Return the symbolic links of a revision among its tests, with their targets.
+
+    Targets are paths of the tree; links out of the tree are left out.
+    """
+    links: dict[str, str] = {}
+    for path, entry in tree.entries.items():
+        if entry.mode == LINK and tree.belongs_to_tests(path):
+            text = tree.read_content(path).decode('utf-8', 'surrogateescape')
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
+            if not posixpath.isabs(target) and not target.startswith('..'):
+                links[path] = target
+    return links
+
+
+def is_at_or_below(path: str, places: Mapping[str, str] | tuple[str, ...]) -> bool:
+    """Return whether a path is one of some files, or lies below one of some folders."""
+    return any(path == place or path.startswith(f'{place}/') for place in places)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,11 +24,10 @@ from coevo.model.records import (
     compute_short_hash,
 )
 from coevo.model.words import MethodChange
-from miners.diffs.changed_files import ChangedFiles
+from miners.diffs.changed_files import ChangedFiles, is_at_or_below
 from miners.diffs.contexts import Test, TestTree, load_test_tree
 from miners.diffs.coupling import Reference, find_focal_method, make_dependencies, rank_references
 from miners.diffs.dependencies import RevisionDependencies
-from miners.diffs.links import is_at_or_below
 from miners.diffs.matching import match_tests, pair_with_keys
 from miners.diffs.readers import Readers, find_affected_units
 from miners.diffs.sources import SourceChange

@@ -13,8 +13,8 @@ from coevo.languages.reading import RevisionTree
 from coevo.languages.refactorings import Refactorings
 from coevo.languages.table import get_reading, get_reading_of_file
 from coevo.model.records import Pair, TestMethod
-from miners.diffs.declarations import have_same_tokens, make_type_without_methods
 from miners.diffs.refactored import Declaration, are_all_only_refactored, is_only_refactored
+from miners.diffs.renaming import have_same_tokens, make_type_without_methods
 from miners.diffs.sources import SourceChange
 
 

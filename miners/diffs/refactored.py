@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from coevo.languages.reading import DeclarationPart, Word
 from coevo.languages.refactorings import (
     Refactoring,
     RefactoringLocation,
@@ -19,19 +20,16 @@ from coevo.languages.refactorings import (
     RefactoringStatus,
 )
 from coevo.languages.table import get_reading_of_file
-from coevo.languages.words import DeclarationPart, Word
-from miners.diffs.declarations import (
-    Declaration,
-    have_same_tokens,
-    make_type_without_methods,
-    split_words,
-)
 from miners.diffs.renaming import (
     CLASSES,
+    Declaration,
     are_equal_after_renaming,
     collect_names,
     find_renamed_ends,
+    have_same_tokens,
     is_renamed_only,
+    make_type_without_methods,
+    split_words,
 )
 
 __all__ = [

@@ -1,12 +1,119 @@
-"""Decide which repositories are candidates, and why the others are not."""
+"""Decide which repositories are candidates, and why the others are not or cannot be cloned."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
+from coevo.model.errors import Fatal, Transient
 from miners.discovery.candidate_profiles import CandidateProfile
-from miners.discovery.repository_metadata import RepositoryMetadata
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryMetadata:
+    """One repository as it is now.
+
+    license  SPDX id; `NOASSERTION` is a text that GitHub does not recognise, None is no text at all
+    fork     whether GitHub says that it was forked from another repository
+    """
+
+    github_id: int
+    full_name: str
+    clone_url: str
+    default_branch: str
+    stars: int
+    license: str | None
+    language: str | None
+    archived: bool
+    disabled: bool
+    fork: bool
+    created_at: datetime
+    pushed_at: datetime | None
+
+    @property
+    def owner(self) -> str:
+        """The owner in the full name."""
+        return self.full_name.partition('/')[0]
+
+
+def parse_metadata(item: dict[str, Any]) -> RepositoryMetadata:
+    """Return the metadata in a `repo-search-result-item` or `full-repository` of GitHub's API.
+
+    Raises: Transient if something is missing: absent data is never read as none.
+    """
+    try:
+        license_ = item['license']
+        return RepositoryMetadata(
+            github_id=int(item['id']),
+            full_name=_check_text(item['full_name']),
+            clone_url=_check_text(item['clone_url']),
+            default_branch=_check_text(item['default_branch']),
+            stars=int(item['stargazers_count']),
+            license=None if license_ is None else license_['spdx_id'] or 'NOASSERTION',
+            language=item['language'],
+            archived=bool(item['archived']),
+            disabled=bool(item['disabled']),
+            fork=bool(item['fork']),
+            created_at=datetime.fromisoformat(item['created_at']),
+            pushed_at=datetime.fromisoformat(item['pushed_at']) if item['pushed_at'] else None,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise Transient(f'GitHub described a repository otherwise than agreed: {error!r}') from None
+
+
+def _check_text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(value)
+    return value
+
+
+class RepositoryReason(StrEnum):
+    """The reasons why a repository cannot be cloned."""
+
+    CLONE_TOO_LARGE = 'clone_too_large'
+    EMPTY = 'empty'
+    GONE = 'gone'
+    FORBIDDEN = 'forbidden'
+    SHALLOW = 'shallow'
+    UNREADABLE = 'unreadable'
+    ANOTHER_REPOSITORY = 'another_repository'
+
+
+REPOSITORY_REASONS = {
+    RepositoryReason.CLONE_TOO_LARGE: 'Its history takes more bytes than a clone may have.',
+    RepositoryReason.EMPTY: 'It has no commit.',
+    RepositoryReason.GONE: 'It cannot be found, or is private, which its server does not tell.',
+    RepositoryReason.FORBIDDEN: 'It cannot be read without logging in, or was blocked.',
+    RepositoryReason.SHALLOW: 'It is a shallow clone, which hides when a test was first public.',
+    RepositoryReason.UNREADABLE: 'Git or coevo cannot read it where it lies.',
+    RepositoryReason.ANOTHER_REPOSITORY: 'It has no commit in common with the clone of its name.',
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryDrop:
+    """A repository that was dropped before it had pairs; `detail` is a sentence without secrets."""
+
+    repo: str
+    reason: RepositoryReason
+    detail: str
+
+
+class Unclonable(Fatal):
+    """A repository that cannot be cloned as long as it and the limits stay as they are.
+
+    A command for one repository ends with it; a run over many records a drop and continues.
+    """
+
+    def __init__(self, reason: RepositoryReason, sentence: str) -> None:
+        super().__init__(sentence)
+        self.reason = reason
+
+    def make_drop(self, repo: str) -> RepositoryDrop:
+        """Return the drop of the repository with this reason."""
+        return RepositoryDrop(repo=repo, reason=self.reason, detail=str(self))
 
 
 class CandidateReason(StrEnum):

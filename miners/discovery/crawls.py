@@ -1,9 +1,4 @@
-"""Record when a clone was last brought to the state of its refs.
-
-Dates of commits are checked against that time. A commit whose date is later than the crawl that
-fetched it cannot be trusted. The current time would give another answer every day
-(docs/contamination.md).
-"""
+"""Record when a clone was last brought to the state of its refs, and measure its code."""
 
 from __future__ import annotations
 
@@ -13,7 +8,9 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coevo.git.repository import Repository
+from coevo.git.objects import LINK
+from coevo.git.repository import CorruptObject, Repository
+from coevo.languages.table import get_reading
 from coevo.model.errors import Fatal
 from coevo.storage.durable import write_durably
 
@@ -55,3 +52,21 @@ def list_refs(repository: Repository) -> tuple[tuple[str, str], ...]:
 def _load_record(file: Path) -> dict[str, str]:
     record: dict[str, str] = json.loads(os.fsdecode(file.read_bytes()))
     return record
+
+
+def measure_code_size(repository: Repository, rev: str, language: str) -> tuple[int, int] | None:
+    """Return the number of source files and of their lines; None if an object cannot be read.
+
+    Lines include blank ones and comments. TestEvo-Bench, Table 5, has the means of both.
+    """
+    suffixes = get_reading(language).SUFFIXES
+    files = lines = 0
+    try:
+        for path, entry in repository.tree(rev).items():
+            if path.endswith(suffixes) and entry.mode != LINK:
+                content = repository.blob(entry.oid)
+                files += 1
+                lines += content.count(b'\n') + (content[-1:] not in (b'', b'\n'))
+    except CorruptObject:
+        return None
+    return files, lines

@@ -13,10 +13,15 @@ from datetime import datetime
 from coevo.model.errors import Transient
 from miners.discovery.budgets import Resource
 from miners.discovery.candidate_profiles import CandidateProfile
-from miners.discovery.candidates import Presence, RepositoryFacts, RootContent
+from miners.discovery.candidates import (
+    Presence,
+    RepositoryFacts,
+    RepositoryMetadata,
+    RootContent,
+    parse_metadata,
+)
 from miners.discovery.github_requests import GitHubApi, Reply
 from miners.discovery.github_search import SearchPartResult, SearchResult, search_repositories
-from miners.discovery.repository_metadata import RepositoryMetadata, parse_metadata
 
 _EMPTY = 'this repository is empty'
 _TOO_MANY = 'too large to list contributors'

@@ -18,11 +18,9 @@ from github import Auth, Github
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass
 
 from coevo.model.errors import Fatal, Transient
-from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import UnreadableContent, read_stream
-from coevo.storage.retries import retry
-from miners.discovery.budgets import Clock, Resource, TokenBudgets
-from miners.discovery.github_tokens import GitHubToken
+from coevo.storage.bounded_reading import UnreadableContent, parse_json, read_stream
+from coevo.storage.fetching import retry
+from miners.discovery.budgets import Clock, GitHubToken, Resource, TokenBudgets
 
 # The maximal number of values in an answer; a page of a hundred repositories has 30,000.
 _MOST_VALUES = 500_000

@@ -14,8 +14,8 @@ from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
 from coevo.model.records import Commit, Pair
 from coevo.model.words import Walk
+from miners.walks.releases import log_single_revisions, pair_with_themselves
 from miners.walks.routes import Route
-from miners.walks.single_revision import log_single_revisions, pair_with_themselves
 from miners.walks.states import pair_neighbours, pair_windows
 
 __all__ = ['Route', 'Visit', 'visit_route']

@@ -1,13 +1,16 @@
-"""Find the latest release of a repository by its tags."""
+"""Find the latest release of a repository, and pair a few revisions with themselves."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from coevo.git.repository import Repository
+from coevo.git.repository import CorruptObject, Repository
+from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
+from coevo.model.records import Commit, Pair
+from miners.walks.routes import Route
 
 _TAGS = 'refs/tags/'
 
@@ -59,3 +62,26 @@ def _load_date(repository: Repository, ref: str) -> datetime | None:
         return repository.get_commit(repository.resolve(ref)).committer_date
     except Fatal:
         return None
+
+
+def log_single_revisions(
+    repository: Repository, route: Route, head: str
+) -> Iterator[tuple[str, Commit | None]]:
+    """Yield the head and, if the route demands it, the latest release, each once.
+
+    The commit is None if it cannot be read.
+    """
+    release = find_latest_release(repository, route.until) if route.beside_release else None
+    revs = (head,) if release is None else (head, repository.resolve(release))
+    for rev in dict.fromkeys(revs):
+        try:
+            yield rev, repository.get_commit(rev)
+        except CorruptObject:
+            yield rev, None
+
+
+def pair_with_themselves(
+    repository: Repository, route: Route, commits: Sequence[Commit]
+) -> Iterator[Pair | Drop]:
+    """Yield each commit paired with itself; it counts as its own ancestor."""
+    return (route.make_pair(commit, commit, old_is_ancestor=True) for commit in commits)

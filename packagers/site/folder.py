@@ -25,9 +25,9 @@ from coevo.snapshots.cutoffs import LEAST_LEAK
 from coevo.snapshots.snapshot import LEAST_RUNS, LEAST_TIMEOUTS
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.durable import build_folder_once
-from coevo.storage.folders import find_cache_folder
-from packagers.site import months, reports
+from packagers.site import months
 
 INDEX = 'site.json'
 # The version of the index; each page reads the index that was written with it, so older ones are
@@ -63,7 +63,7 @@ def write_site(
     ]
     if twice:
         raise Fatal(f'two of the snapshots are of {twice[0]}: name one of each month')
-    scored = reports.load_board_entries(
+    scored = months.load_board_entries(
         results, {month.sha256: month.scored_as for month in site_months}
     )
     page = build_bundle(say)
@@ -125,7 +125,7 @@ def _is_site_of_coevo(out: Path) -> bool:
 def _write_files(
     folder: Path,
     found: Sequence[months.Month],
-    scored: Mapping[str, Sequence[reports.BoardEntry]],
+    scored: Mapping[str, Sequence[months.BoardEntry]],
     page: Path,
     links: Mapping[str, str],
 ) -> None:

@@ -2,29 +2,131 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
+from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.reporting.figures import open_results
+from coevo.evaluation.reporting.report import encode_report, load_report, make_report
+from coevo.evaluation.results import load_results
+from coevo.evaluation.suites.records import load_suites
 from coevo.model.errors import DamagedSnapshot, Fatal
-from coevo.model.schema import SCHEMA, get_table_name_in_files
+from coevo.model.schema import SCHEMA, build_arrow_schema, get_table_name_in_files
+from coevo.model.words import Track
 from coevo.snapshots import snapshot, statistics
 from coevo.snapshots.table_files import ROWS_PER_GROUP
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
-from packagers.site import scores
-from packagers.site.reports import BoardEntry
 
 if TYPE_CHECKING:
     import duckdb
+
+NAME = 'scores.parquet'
+
+_SCORES = """
+SELECT evaluation, track, task_id, test_method, repo, new_date, contamination_date, outcome,
+    coalesce(strict_askable, false) AS strict_askable, success_strict, vacuous,
+    coverage_pred AS coverage, range_coverage_pred AS range_coverage,
+    CASE WHEN NOT left_out THEN mutation_pred END AS mutation
+FROM scored
+ORDER BY evaluation, task_id, attempt, test_method, method_id
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodScore:
+    """A method of an evaluation's results, without outputs of processes or text that people wrote.
+
+    evaluation                          the index of its report in `reports.json`, from 0
+    strict_askable                      whether gold is a strict success, so that others are asked
+    coverage, range_coverage, mutation  scores of the submitted test, 0 to 1; None if not measured
+    """
+
+    evaluation: int
+    track: Track
+    task_id: str
+    test_method: str
+    repo: str
+    new_date: datetime | None
+    contamination_date: datetime | None
+    outcome: TaskOutcome
+    strict_askable: bool
+    success_strict: bool | None
+    vacuous: bool | None
+    coverage: float | None
+    range_coverage: float | None
+    mutation: float | None
+
+
+def encode_scores(evaluations: Sequence[Sequence[MethodResult]]) -> bytes:
+    """Return the bytes of `scores.parquet`: a row for each method of the evaluations.
+
+    Rows are in the order of the evaluations, then of their keys.
+    """
+    with open_results(['methods'], evaluations) as connection:
+        scores = connection.sql(_SCORES).to_arrow_table().cast(build_arrow_schema(MethodScore))
+    sink = io.BytesIO()
+    pq.write_table(scores, sink, compression='zstd')
+    return sink.getvalue()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardEntry:
+    """A report, and the rows of first attempts on which its figures are based."""
+
+    report: Mapping[str, Any]
+    rows: tuple[MethodResult, ...]
+
+
+def load_board_entries(
+    folders: Sequence[Path], snapshots: Mapping[str, Sequence[str]]
+) -> Mapping[str, Sequence[BoardEntry]]:
+    """Return the evaluations of each snapshot, by the snapshot's key, in a fixed order.
+
+    snapshots  the checksums by which evaluations may name a snapshot, by its key
+
+    Raises: Fatal for a folder without a report, with a report that does not follow from its
+    results, or with a report on none of these snapshots.
+    """
+    entries: dict[str, list[BoardEntry]] = {key: [] for key in snapshots}
+    keys = {sha256: key for key, names in snapshots.items() for sha256 in names}
+    for folder in folders:
+        entry = _load_entry(folder)
+        sha256 = entry.report['snapshot_sha256']
+        if sha256 not in keys:
+            raise Fatal(
+                f'{folder} scores a snapshot whose manifest has the SHA-256 {sha256}, which is none '
+                'of those named; name that one too'
+            )
+        entries[keys[sha256]].append(entry)
+    return {key: sorted(several, key=_get_sort_key) for key, several in entries.items()}
+
+
+def _load_entry(folder: Path) -> BoardEntry:
+    report = load_report(folder)
+    rows = load_results(folder)
+    if json.loads(encode_report(make_report(rows, load_suites(folder)))) != report:
+        raise Fatal(
+            f'the report in {folder} is not that of the results beside it; write it anew with '
+            f'`coevo report regrade {folder}`'
+        )
+    return BoardEntry(report=report, rows=tuple(row for row in rows if row.attempt == 1))
+
+
+def _get_sort_key(one: BoardEntry) -> str:
+    """Return the key by which evaluations are sorted: their systems, then the whole report."""
+    return json.dumps([one.report['systems'], one.report], sort_keys=True)
+
 
 # Descriptions of the snapshot that the page links to.
 DESCRIPTIONS = ('README.md', 'ATTRIBUTION', 'manifest.json', 'croissant.json')
@@ -86,15 +188,15 @@ def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -
     durable.write_durably(
         folder / 'reports.json', [_encode_json([entry.report for entry in evaluations])]
     )
-    scored = scores.encode_scores([entry.rows for entry in evaluations])
-    durable.write_durably(folder / scores.NAME, [scored])
+    scored = encode_scores([entry.rows for entry in evaluations])
+    durable.write_durably(folder / NAME, [scored])
     return {
         'month': month.name,
         'manifest_sha256': month.sha256,
         'figures': figures,
         'withheld': withheld,
         'reports': len(evaluations),
-        'scores': {'path': scores.NAME, 'size': len(scored)},
+        'scores': {'path': NAME, 'size': len(scored)},
         'files': files,
         'descriptions': list(_copy_descriptions(month, folder)),
     }
@@ -161,7 +263,7 @@ def _compute_statistics(connection: duckdb.DuckDBPyConnection) -> Iterator[dict[
 def _to_plain_value(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
-    return value.isoformat() if isinstance(value, datetime.date) else value
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def _encode_json(content: object) -> bytes:

@@ -14,10 +14,9 @@ import pytest
 
 from coevo.agents.adapters import ADAPTERS
 from coevo.agents.apis import APIS
+from coevo.agents.costs import Meter, ModelPrice, PriceTable
 from coevo.agents.difference import make_patch
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.meter import Meter
-from coevo.agents.prices import ModelPrice, PriceTable
 from coevo.agents.records import Ending
 from coevo.agents.run import SOFTWARE, AgentRun, AgentSettings, Caps, run_agent
 from coevo.sandboxes.sandbox import Mount, Sandbox

@@ -9,7 +9,7 @@ import pytest
 
 from coevo.agents.apis import APIS
 from coevo.agents.apis.base import parse_documents
-from coevo.agents.prices import Usage
+from coevo.agents.costs import Usage
 
 MESSAGES, CHAT, RESPONSES = '/v1/messages', '/v1/chat/completions', '/v1/responses'
 GEMINI = '/v1beta/models/gemini-x:generateContent'

@@ -18,8 +18,8 @@ import pytest
 
 from coevo.agents import attempts
 from coevo.agents.attempts import AttemptPlan, RunSummary, attempt_all
+from coevo.agents.costs import Usage, load_prices
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.prices import Usage, load_prices
 from coevo.agents.records import Ending
 from coevo.agents.run import AgentSettings, Caps
 from coevo.agents.summary import format_closing_lines

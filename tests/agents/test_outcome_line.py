@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from coevo.agents.outcome_line import format_outcome_line
-from coevo.agents.prices import Usage
+from coevo.agents.costs import Usage
 from coevo.agents.records import Attempt, Ending
+from coevo.agents.summary import format_outcome_line
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult

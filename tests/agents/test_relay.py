@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from coevo.agents.costs import Meter
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.meter import Meter
 from coevo.agents.relay import Relay
 from coevo.model.errors import Fatal
 from tests.agents import model_server

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from coevo.agents.costs import Meter, ModelPrice, PriceTable
 from coevo.agents.difference import make_patch
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.meter import Meter
-from coevo.agents.prices import ModelPrice, PriceTable
 from coevo.agents.records import Ending
 from coevo.agents.run import MOST_BYTES, SOFTWARE, AgentRun, AgentSettings, Caps, run_agent
 from coevo.model.errors import Fatal

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from coevo.sandboxes.sandbox import Job, Limits, Sandbox
-from coevo.storage.folders import find_work_root
+from coevo.storage.disk import find_work_root
 from tests.attacks.jobs import LIMITS, run
 
 PERL = "perl -e '{}'"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.model.words import MethodChange, Outcome
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.store import Store
 from flows.pipeline import mine
 from tests.folders import open_folder

@@ -9,7 +9,7 @@ from benchmarks.tables import Row
 from coevo.engine.results import Step
 from coevo.model.pair_rows import TimingRow
 from coevo.model.words import Walk
-from flows.timings import DIFF, OWN
+from flows.budgets import DIFF, OWN
 from tests import segments
 
 SECONDS = {

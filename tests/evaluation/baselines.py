@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.baselines.copying import copy_sibling
-from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.checkout import open_task_repository
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import Prediction
 from coevo.git.patches import make_file_patch

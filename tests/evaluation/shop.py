@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.assignments import Assignment, load_assignments
-from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.checkout import open_task_repository
 from coevo.evaluation.judging.start_states import restore_start_file
 from coevo.evaluation.records import Prediction
 from coevo.git.patches import make_file_patch

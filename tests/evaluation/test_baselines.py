@@ -12,8 +12,8 @@ import pytest
 from coevo.engine.workers import BuilderPool
 from coevo.evaluation.assignments import TaskAttempt
 from coevo.evaluation.cases import RepositoryContext, grade_case, prepare_case
-from coevo.evaluation.clones import open_task_repository
-from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.checkout import open_task_repository
+from coevo.evaluation.judging.outcomes import GradingResult
 from coevo.evaluation.judging.placebos import PlaceboRunner
 from coevo.evaluation.judging.preconditions import PreconditionChecker
 from coevo.evaluation.judging.protocol import TaskChecks

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.clones import NoRepository, open_task_repository
+from coevo.evaluation.checkout import open_task_repository
+from coevo.git.clones import NoRepository
 from coevo.model.errors import Transient
 from coevo.model.task_rows import TaskRow
 from tests import snapshots

@@ -12,7 +12,7 @@ from coevo.evaluation.suites.outcomes import (
 )
 from coevo.evaluation.suites.records import DemandedResult, SuiteOutcome, SuiteTest
 from coevo.languages.verdicts import Verdict
-from coevo.model.implement import TestRole
+from coevo.model.families import TestRole
 from coevo.model.words import Outcome
 
 PASSING = SuiteTest(test_method='T#a', passes=True, outcome=Outcome.PASS)

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.contamination.answered import count_changed_lines
 from coevo.evaluation.contamination.estimate import (
     AttemptedTask,
     ContaminationEstimate,
     CutoffSplit,
+    count_changed_lines,
+    describe_contamination,
     estimate_contamination,
 )
-from coevo.evaluation.contamination.told import describe_contamination
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.results import write_results
 from coevo.git.patches import make_file_patch

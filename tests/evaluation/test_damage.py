@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.folders import check_writable
+from coevo.evaluation.options import check_writable
 from coevo.evaluation.predictions import load_predictions
 from coevo.evaluation.reporting.report import load_report, write_report
 from coevo.evaluation.results import NAME, load_results, write_results

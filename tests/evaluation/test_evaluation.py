@@ -19,12 +19,11 @@ from coevo.command.main import main
 from coevo.evaluation import examination
 from coevo.evaluation.assignments import Assignment, TaskAttempt, load_assignments
 from coevo.evaluation.cases import grade_if_refused
-from coevo.evaluation.evaluation import Evaluation, evaluate
+from coevo.evaluation.evaluation import Evaluation, evaluate, summarise_evaluation, write_evaluation
 from coevo.evaluation.examination import ROUNDS
-from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.outcomes import GradingResult
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import Detail, TaskOutcome
-from coevo.evaluation.output import summarise_evaluation, write_evaluation
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.evaluation.results import load_results

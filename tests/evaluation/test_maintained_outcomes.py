@@ -12,8 +12,8 @@ from coevo.evaluation.suites.maintenance import (
     find_submitted_name,
 )
 from coevo.evaluation.suites.texts import TestText
+from coevo.model.families import ExpectedAction, MaintainedMethod, find_expected_action
 from coevo.model.labels import TABLE, TRACKS
-from coevo.model.maintenance import ExpectedAction, MaintainedMethod, find_expected_action
 from coevo.model.records import TestMethod
 from coevo.model.words import Label
 

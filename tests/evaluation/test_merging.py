@@ -9,13 +9,11 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.assignments import Assignment, load_assignments
-from coevo.evaluation.merging import merge
 from coevo.evaluation.outcomes import Detail, TaskOutcome
-from coevo.evaluation.parts import EvaluationPart, parse_part, select_tasks
+from coevo.evaluation.parts import EvaluationPart, merge, parse_part, select_tasks
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import load_results, write_results
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.results import load_suites, write_suites
+from coevo.evaluation.suites.records import SuiteOutcome, load_suites, write_suites
 from coevo.model.errors import Fatal
 from tests import snapshots
 from tests.evaluation.rows import row

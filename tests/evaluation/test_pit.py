@@ -11,15 +11,13 @@ import pytest
 from rich.console import Console
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.evaluation import Evaluation, evaluate
+from coevo.evaluation.evaluation import Evaluation, evaluate, summarise_evaluation
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.output import summarise_evaluation
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.reporting import tables
-from coevo.evaluation.reporting.regrading import regrade, regrade_row
-from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.reporting.report import make_report, regrade, regrade_row
 from coevo.evaluation.results import load_results, write_results
 from coevo.evaluation.worth import PitKills
 from coevo.model.errors import Fatal

@@ -9,15 +9,12 @@ import pytest
 from coevo.command.main import main
 from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.judgement import GradingResult
-from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.junit_xml import write_junit
+from coevo.evaluation.judging.outcomes import GradingResult, TargetResult
 from coevo.evaluation.measuring.strict import add_strictness_flags
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult, Prediction
-from coevo.evaluation.reporting.regrading import regrade_row
-from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import load_results, write_results
+from coevo.evaluation.reporting.report import regrade_row, write_report
+from coevo.evaluation.results import load_results, write_junit, write_results
 from coevo.evaluation.rows import ResultHeader, make_rows
 from coevo.evaluation.worth import OraclePreservation
 from coevo.languages.verdicts import Verdict

@@ -11,7 +11,7 @@ import pytest
 
 from coevo.evaluation.assignments import Assignment, Target, TaskAttempt, load_assignments
 from coevo.evaluation.cases import RepositoryContext, prepare_case
-from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.outcomes import GradingResult
 from coevo.evaluation.judging.start_states import (
     StartStateLost,
     StartStates,

@@ -13,12 +13,11 @@ from coevo.evaluation.assignments import (
     locate_target,
     name_targets,
 )
-from coevo.evaluation.judging.judgement import GradingResult
-from coevo.evaluation.judging.outcomes import TargetResult
+from coevo.evaluation.judging.outcomes import GradingResult, TargetResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import MOST_OUTPUT, MOST_SAID, ResultHeader, make_rows
-from coevo.languages.java.reading.expected_throws import list_expected_throws
 from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.tests import list_expected_throws
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 from tests import snapshots

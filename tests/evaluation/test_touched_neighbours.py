@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.evaluation.measuring.touched_neighbours import (
+from coevo.evaluation.measuring.neighbour_strength import (
     NeighbourFile,
     TouchedNeighbours,
     find_touched_neighbours,

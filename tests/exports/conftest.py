@@ -10,7 +10,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.verified import require_verified
+from coevo.evaluation.options import require_verified
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from tests.folders import open_folder

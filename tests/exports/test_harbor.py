@@ -16,9 +16,9 @@ from threading import Thread
 import pytest
 
 from coevo.evaluation.assignments import Assignment, load_assignments
-from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.checkout import open_task_repository
 from coevo.evaluation.judging.start_states import StartStates
-from coevo.exports.harbor import grading, images as harbor_images, verifier_image
+from coevo.exports.harbor import dataset, grading, images as harbor_images
 from coevo.exports.harbor.answers import serve_answers
 from coevo.exports.harbor.grading import VerifierTask
 from coevo.exports.harbor.task_folders import TaskFolders
@@ -219,7 +219,7 @@ def test_verifiers_clone_has_both_revisions_and_the_same_bytes(
     with open_task_repository([task], Path(toy_tasks.store)) as repository:
         for name in ('1', '2'):
             revs = [task.new_rev, task.old_rev, task.new_rev]
-            verifier_image.write_clone(tmp_path / name, task.repo, repository, revs)
+            dataset.write_clone(tmp_path / name, task.repo, repository, revs)
     assert contents(tmp_path / '1') == contents(tmp_path / '2')
     (clone,) = (tmp_path / '1/clones').iterdir()
     for rev in (task.old_rev, task.new_rev):
@@ -228,7 +228,7 @@ def test_verifiers_clone_has_both_revisions_and_the_same_bytes(
 
 
 def test_verifier_grades_as_an_ordinary_user(toy_tasks: Toys, tmp_path: Path) -> None:
-    verifier_image.write_verifier(tmp_path, toy_tasks.snapshot)
+    dataset.write_verifier(tmp_path, toy_tasks.snapshot)
     lines = (tmp_path / 'Dockerfile').read_text().splitlines()
     assert lines[-1] == 'USER coevo'
 

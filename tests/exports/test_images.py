@@ -17,14 +17,13 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.assignments import Assignment, load_assignments
-from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.checkout import open_task_repository
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.exports.images.archives import copy_base, write_archive
 from coevo.exports.images.building import ImageBuilder
 from coevo.exports.images.layers import SECONDS, LayerEntry, list_folder, write_layer
 from coevo.exports.images.layout import LayoutWriter, load_images
-from coevo.exports.lines import encode_lines
-from coevo.exports.selection import LeftOut, Omissions, load_task_texts
+from coevo.exports.selection import LeftOut, Omissions, encode_lines, load_task_texts
 from coevo.languages.kits import EnvironmentLost, Kit, NoKits, ProjectFile
 from coevo.model.environments import Environment
 from coevo.model.errors import Fatal

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.verified import require_verified
+from coevo.evaluation.options import require_verified
 from coevo.exports.harbor import grading
 from coevo.exports.harbor.grading import VerifierTask
 from coevo.model.words import Track

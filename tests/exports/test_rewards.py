@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.exports.rewards import UNKNOWN, Rewards, compute_rewards
+from coevo.exports.attempts import UNKNOWN, Rewards, compute_rewards
 from tests.evaluation.rows import ADEQUACY, row
 
 BEST = Rewards(success=1, strict=1, coverage=1, mutants=1)

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import psutil
 
-from coevo.sandboxes.libfaketime import find_libraries
+from coevo.sandboxes.clock import find_libraries
 from tests.faults.chain import STEPS, Chain, runners
 from tests.git_server import Fault as GitFault
 from tests.github_server.faults import Fault as ApiFault

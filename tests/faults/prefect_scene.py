@@ -15,7 +15,7 @@ import psutil
 
 from coevo.storage.leases import list_lease_states
 from coevo.storage.places import open_place
-from flows.batches.claims import list_living_runs
+from flows.batches.batch import list_living_runs
 from tests.faults.chain import NAME, Chain, processes_of
 from tests.prefect_server import OVER, Server, deploy, prefect_server, worker
 

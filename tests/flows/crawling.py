@@ -25,10 +25,10 @@ from flows.validations import (
     write_latest,
     write_validation,
 )
+from miners.discovery.budgets import GitHubToken
 from miners.discovery.candidate_profiles import load_candidate_profile
 from miners.discovery.candidates import Presence
 from miners.discovery.github_requests import RetryLimits
-from miners.discovery.github_tokens import GitHubToken
 from tests.github_server import Budgets, Hosted, Server, World, serving
 
 SECRET = 'ghp_neverShowThisOne0123456789'

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.sandboxes.libfaketime import find_libraries
+from coevo.sandboxes.clock import find_libraries
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.place import Url
 from coevo.storage.places import open_place

@@ -19,7 +19,7 @@ from coevo.model import codec
 from coevo.model.listener import Listener
 from coevo.storage import leases
 from coevo.storage.places import open_place
-from flows.batches import claims
+from flows.batches import batch
 from flows.batches.batch import run_job
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob, JobOutcome, JobResult, Verb
@@ -157,7 +157,7 @@ def test_repository_claimed_by_another_run_is_left_alone(
     monkeypatch.setattr(leases, 'SECONDS', 2.0)
     place = open_place(tmp_path)
     with leases.take_lease(
-        place, claims.name_repository_claim(NAME), leases.LeaseTerms(owner='somebody')
+        place, batch.name_repository_claim(NAME), leases.LeaseTerms(owner='somebody')
     ):
         result = run_job(job(repository, tmp_path), AMPLE)
     assert result.outcome is JobOutcome.CLAIMED
@@ -183,13 +183,13 @@ def test_silent_run_is_distinguished_from_an_ended_run(tmp_path: Path) -> None:
     """The first holds its lease until that is over, the other has given it back."""
     place = open_place(tmp_path)
     short = leases.LeaseTerms(seconds=0.1)
-    leases.take_lease(place, claims.name_run_claim('silent'), short)  # nobody renews it
-    with leases.take_lease(place, claims.name_run_claim('ended'), short):
+    leases.take_lease(place, batch.name_run_claim('silent'), short)  # nobody renews it
+    with leases.take_lease(place, batch.name_run_claim('ended'), short):
         pass
-    with leases.take_lease(place, claims.name_run_claim('living'), leases.LeaseTerms(seconds=600)):
+    with leases.take_lease(place, batch.name_run_claim('living'), leases.LeaseTerms(seconds=600)):
         deadline = time.monotonic() + 60
-        while 'silent' in claims.list_living_runs(tmp_path):
+        while 'silent' in batch.list_living_runs(tmp_path):
             assert time.monotonic() < deadline
             time.sleep(0.1)
-        assert claims.list_silent_runs(tmp_path) == {'silent'}
-        assert claims.list_living_runs(tmp_path) == {'living'}
+        assert batch.list_silent_runs(tmp_path) == {'silent'}
+        assert batch.list_living_runs(tmp_path) == {'living'}

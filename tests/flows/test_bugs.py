@@ -11,15 +11,14 @@ import pytest
 
 from coevo.command.main import main
 from coevo.git.repository import Repository
-from coevo.model.containment import Bug, run_contained
-from coevo.model.errors import Fatal, Transient
+from coevo.model.errors import Bug, Fatal, Transient, run_contained
 from coevo.model.profiles import Gate
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage import builds
 from coevo.storage.store import Partition, Store
-from flows import bugs, mining
+from flows import cohorts, mining
 from flows.pipeline import mine
 from miners.diffs.changes import PairChange, diff_pair
 from tests.flows.mining_runs import released
@@ -102,13 +101,13 @@ def test_another_build_retries_a_bug(
 ) -> None:
     plain = options(repository, tmp_path / 'store')
     mine(plain)
-    monkeypatch.setattr(bugs, 'identify_mining_build', lambda: 'another')
+    monkeypatch.setattr(cohorts, 'identify_mining_build', lambda: 'another')
     met = mine(plain)
     assert len(met.bugs) == 1
     ((_, shown),) = met.bugs.items()
     assert json.loads(Path(shown).read_text())['build'] == 'another'
     monkeypatch.setattr(mining, 'diff_pair', diff_pair)
-    monkeypatch.setattr(bugs, 'identify_mining_build', lambda: 'a third')
+    monkeypatch.setattr(cohorts, 'identify_mining_build', lambda: 'a third')
     assert (mine(plain).executed, mine(plain).bugs) == (1, {})
 
 

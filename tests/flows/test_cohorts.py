@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from coevo.model.containment import Bug
+from coevo.model.errors import Bug
 from coevo.model.records import Commit, Pair
 from coevo.model.words import Walk
 from coevo.storage import months
 from coevo.storage.cohorts import LeftRepository, MissingReason, MissingRepository, MonthCohort
 from coevo.storage.months import CloneMoments, MonthRecord
 from coevo.storage.store import Partition, Store
-from flows.bugs import PairBugs
-from flows.cohorts import find_cohort
+from flows.cohorts import PairBugs, find_cohort
 from flows.validations import InvalidReason
 from miners.discovery.candidates import CandidateReason
 from tests import segments

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.model.measures import MeasureRecord
 from coevo.model.profiles import Profile, load_profile
-from coevo.model.segment import Segment
+from coevo.model.segment import MeasureRecord, Segment
 from coevo.model.words import Track
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage import measures
 from coevo.storage.store import Store
-from flows import bugs, measure_pass
+from flows import cohorts, measure_pass
 from flows.measure_pass import MeasureOptions, MeasureReport, measure
 from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
@@ -187,7 +186,7 @@ def test_measured_pair_leaves_no_record_of_the_bug_of_another_build(
         first = measure(MeasureOptions(store=labelled))
     assert (first.measured, len(first.bugs)) == (0, 2)
     assert measure(MeasureOptions(store=labelled)).bugs == first.bugs
-    monkeypatch.setattr(bugs, 'identify_mining_build', lambda: 'a mended build')
+    monkeypatch.setattr(cohorts, 'identify_mining_build', lambda: 'a mended build')
     again = measure(MeasureOptions(store=labelled))
     assert (again.measured, again.bugs) == (2, {})
     assert not list((labelled / 'failures').rglob('*.json'))

@@ -12,11 +12,9 @@ from coevo.command.main import main
 from coevo.model.words import Walk
 from coevo.storage import leases
 from coevo.storage.store import Partition, Store
-from flows.batches.claims import name_repository_claim
+from flows.batches.batch import JobFailure, name_repository_claim, write_failure
 from flows.batches.contained import ChildExit
-from flows.batches.failures import JobFailure, write_failure
-from flows.overview import survey_store
-from flows.repository_states import RepositoryState
+from flows.overview import RepositoryState, survey_store
 from flows.segment_keys import compute_mining_code
 from flows.validations import InvalidReason
 from miners.discovery.candidates import CandidateReason

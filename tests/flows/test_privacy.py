@@ -20,7 +20,7 @@ from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
 from flows.privacy import refuse_object_store
 from flows.publication import publish_release
-from packagers import cataloguing
+from packagers import publishing
 from tests.languages import toys
 from tests.projects import QUICK, write
 from tests.repos import commit
@@ -90,9 +90,9 @@ def test_private_release_is_refused_wherever_others_would_see_it(
     assert main(['pipeline', 'publish', str(snapshot), str(tmp_path / 'elsewhere')]) == 2
     assert 'is private' in capsys.readouterr().err
     assert not (tmp_path / 'elsewhere').exists()
-    cataloguing.rebuild_catalogue(tmp_path / 'snapshots')
+    publishing.rebuild_catalogue(tmp_path / 'snapshots')
     assert json.loads((tmp_path / 'snapshots/catalogue.json').read_text())['snapshots'] == []
-    assert cataloguing.list_private(tmp_path / 'snapshots') == ('mine',)
+    assert publishing.list_private(tmp_path / 'snapshots') == ('mine',)
     assert load_catalogue(tmp_path / 'snapshots') == ()  # so that `latest` never means it
     for changed in (
         {'snapshot': Url('s3://bucket/mine')},

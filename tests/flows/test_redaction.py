@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.display.redaction import redact, strip_secrets
+from coevo.display.terminal import redact, strip_secrets
 
 TOKEN = 'ghp_neverKeepThisOne0123456789'
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from coevo.storage.store import Store
+from flows.budgets import select_disjoint_timings
 from flows.forecast import Machines, forecast_costs
 from flows.status import compute_repository_cost
-from flows.timings import select_disjoint_timings
 from tests import segments
 
 SPENT = {'pair': 0.5, 'diff': 0.25, 'build': 2.0, 'run_given': 1.0, 'tests': 0.75}

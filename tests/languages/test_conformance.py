@@ -19,8 +19,8 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability, NotOfferedError
 from coevo.languages.cells import BorrowedSettings, CellEdits, CompiledTests, SettingsScope
-from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import Builder, BuiltPair, Engine, RunSettings
+from coevo.languages.observation import RunConditions
 from coevo.languages.surgery import Graft, StartTarget
 from coevo.languages.verdicts import KILLED, Verdict, VerdictBatch
 from coevo.model.errors import Transient

@@ -11,8 +11,8 @@ import pytest
 from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.gold_patches import make_gold_predictions
 from coevo.evaluation.options import EvaluationOptions
+from coevo.evaluation.predictions import make_gold_predictions
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.git.patches import make_file_patch

@@ -12,10 +12,9 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.checkout import check_out
-from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import load_suites
-from coevo.exports.harbor import code_submissions
-from coevo.exports.harbor.code_submissions import make_folder_patch
+from coevo.evaluation.suites.records import SuiteResult, load_suites
+from coevo.exports.harbor import grading
+from coevo.exports.harbor.grading import make_folder_patch
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from tests.languages import toys
@@ -135,7 +134,7 @@ def test_code_beyond_the_file_limit_stays_as_it_is_at_the_start(
 ) -> None:
     task_id, folder = find_task(released), tmp_path / 'start'
     check_out(released, task_id, folder, found.store)
-    monkeypatch.setattr(code_submissions, '_MOST_FILES', 1)
+    monkeypatch.setattr(grading, '_MOST_FILES', 1)
     assert make_folder_patch(folder, str(released), found.store, task_id) == b''
 
 

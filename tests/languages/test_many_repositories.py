@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git.pool import MOST_OPEN
+from coevo.git.clones import MOST_OPEN
 from coevo.git.process import run_git
 from coevo.model.listener import Listener
 from coevo.storage.clone_folders import locate_clone

@@ -18,7 +18,7 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from coevo.evaluation.verified import require_verified
+from coevo.evaluation.options import require_verified
 from tests.folders import open_folder
 from tests.languages import toys
 from tests.languages.table import known_toy

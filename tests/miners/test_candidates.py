@@ -20,10 +20,10 @@ from miners.discovery.candidates import (
     CandidateReason,
     Presence,
     RepositoryFacts,
+    RepositoryMetadata,
     RootContent,
     find_reason_against,
 )
-from miners.discovery.repository_metadata import RepositoryMetadata
 
 BUILT_IN = (
     *('testevo', 'testevo-python', 'testevo-go'),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from miners.discovery.code_size import measure_code_size
+from miners.discovery.crawls import measure_code_size
 from tests.repos import commit, init
 
 

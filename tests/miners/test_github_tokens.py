@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.model.errors import Fatal
-from miners.discovery.github_tokens import parse_tokens
+from miners.discovery.budgets import parse_tokens
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots.catalogue import find_latest, load_catalogue
 from coevo.storage.place import Root, Url
 from coevo.storage.store import Store
-from packagers import cataloguing, publishing
+from packagers import publishing
 from tests import segments, snapshots
 from tests.web_server import Site
 
@@ -37,7 +37,7 @@ def test_catalogue_is_rebuilt_from_the_published_snapshots(
     assert not (published / 'catalogue.json').exists()
     listed = load_catalogue(published)  # a folder of this machine tells by itself
     for _ in range(2):
-        cataloguing.rebuild_catalogue(published)
+        publishing.rebuild_catalogue(published)
         assert load_catalogue(published) == listed
     assert [one.name for one in listed] == ['2024-01', '2024-02']
     assert main(['query', '--list', str(published)]) == 0
@@ -62,7 +62,7 @@ def test_catalogue_is_rebuilt_from_the_published_snapshots(
 def test_latest_snapshot_is_opened(
     published: Path, kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cataloguing.rebuild_catalogue(published)
+    publishing.rebuild_catalogue(published)
     place: Root | str = published
     if kind == 's3':
         place = Url(f'{request.getfixturevalue("bucket")}/public')

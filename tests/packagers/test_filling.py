@@ -14,7 +14,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.assignments import describe_withheld_tasks, load_assignments
-from coevo.evaluation.verified import require_verified
+from coevo.evaluation.options import require_verified
 from coevo.model.errors import Fatal
 from coevo.model.listener import Listener
 from coevo.snapshots.code_free.filling import FillSelection, fill_edition

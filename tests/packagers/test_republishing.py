@@ -12,7 +12,7 @@ from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.place import Root, Url
 from coevo.storage.places import open_place
 from packagers import publishing
-from packagers.republishing import publish_copy
+from packagers.publishing import publish_copy
 from tests import snapshots
 from tests.packagers.test_publishing import Dying, Killed, content, files
 

@@ -11,8 +11,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.reasons import Reason
 from coevo.model.words import Stage
-from packagers.packing import RowPacker
-from packagers.row_files import RowFile, Sorter
+from packagers.row_files import RowFile, RowPacker, Sorter
 from tests import segments
 from tests.open_files import list_open_files
 

@@ -21,7 +21,7 @@ from coevo.evaluation.reporting.report import make_report
 from coevo.model.words import Track
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from packagers.site import folder
-from packagers.site.scores import encode_scores
+from packagers.site.months import encode_scores
 from tests.evaluation.rows import ADEQUACY, row
 
 WEB = Path(folder.__file__).parent / 'web' / 'src'

@@ -9,7 +9,7 @@ from coevo.measures.coverage import measure_each_dependency
 from coevo.model.dependencies import CoupledBy, Dependency, DependencyList, Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.words import MethodChange
-from packagers.task_dependencies import TaskDependencies
+from packagers.task_commands import TaskDependencies
 from packagers.tasks import compute_task_coverages
 from tests import segments
 

@@ -25,7 +25,7 @@ from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import MethodChange, Track, Walk
-from packagers.task_dependencies import merge_dependencies
+from packagers.task_commands import merge_dependencies
 from packagers.tasks import build_tasks, make_source_patch
 from tests.repos import commit, git, init
 

@@ -16,15 +16,13 @@ from coevo.model.dependencies import CoupledBy, Dependency, Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.profiles import load_profile
 from coevo.model.quality import MutantRow, ReversalRow, ReversalStatus
-from coevo.model.shown import ShownBy
-from coevo.model.words import Cell, MethodChange, Outcome, Track
+from coevo.model.words import Cell, MethodChange, Outcome, ShownBy, Track
 from coevo.snapshots.snapshot import open_snapshots
 from flows.options import ReleaseOptions
 from flows.publication import publish_release, write_code_free_edition
-from packagers.leaks import LeakMeter
-from packagers.reached_changes import find_reached, mark_reached
-from packagers.shown_answers import find_how_answers_are_shown, is_moved
-from packagers.trivial_changes import is_trivial
+from packagers.askable import find_reached, mark_reached
+from packagers.drafts import is_trivial
+from packagers.shown_answers import LeakMeter, find_how_answers_are_shown, is_moved
 from tests import segments, snapshots
 from tests.languages import toys
 from tests.packagers.test_code_free import NEW, OLD

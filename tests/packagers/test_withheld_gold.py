@@ -14,8 +14,12 @@ import coevo
 from coevo.agents.templates import compose_task_question
 from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.judging.given_files import decode_files, encode_files
-from coevo.evaluation.judging.start_states import list_gold_files, restore_start_file
+from coevo.evaluation.judging.start_states import (
+    decode_files,
+    encode_files,
+    list_gold_files,
+    restore_start_file,
+)
 from coevo.git.repository import Repository
 from coevo.model.families import Family
 from coevo.model.profiles import load_profile

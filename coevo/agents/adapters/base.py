@@ -36,3 +36,21 @@ class Adapter(Protocol):
 
         Such an agent needs a language's tools and a task's libraries.
         """
+
+
+# LiteLLM expects the API's version in the base address, except for Anthropic.
+BASE = """\
+case "$COEVO_MODEL" in
+    gemini/*) base="$COEVO_ENDPOINT/v1beta" ;;
+    openai/*) base="$COEVO_ENDPOINT/v1" ;;
+    *) base="$COEVO_ENDPOINT" ;;
+esac
+"""
+APIS = ('anthropic', 'gemini', 'openai')
+ENVIRONMENT = {
+    'ANTHROPIC_API_KEY': 'none',
+    'GEMINI_API_KEY': 'none',
+    'OPENAI_API_KEY': 'none',
+    'LITELLM_LOCAL_MODEL_COST_MAP': 'True',  # otherwise LiteLLM would try to download it
+    'PYTHONDONTWRITEBYTECODE': '1',
+}

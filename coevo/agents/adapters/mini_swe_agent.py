@@ -6,10 +6,10 @@ requires: that every answer calls a tool, and how to end.
 
 from __future__ import annotations
 
-from coevo.agents.adapters import litellm
+from coevo.agents.adapters import base
 
 COMMAND = f"""\
-{litellm.BASE}
+{base.BASE}
 cat >/tmp/mini.yaml <<'END'
 agent:
   system_template: |
@@ -40,9 +40,9 @@ exec /agent/bin/python -m minisweagent.run.mini --yolo --exit-immediately \\
     --output /tmp/mini.traj.json --model "$COEVO_MODEL" --task "${{prompt%.}}" \\
     --config /tmp/mini.yaml --config model.model_kwargs.api_base="$base"
 """
-APIS = litellm.APIS
+APIS = base.APIS
 ENVIRONMENT = {
-    **litellm.ENVIRONMENT,
+    **base.ENVIRONMENT,
     'MSWEA_CONFIGURED': '1',
     'MSWEA_COST_TRACKING': 'ignore_errors',
 }

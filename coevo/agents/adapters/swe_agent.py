@@ -10,10 +10,10 @@ not used here.
 
 from __future__ import annotations
 
-from coevo.agents.adapters import litellm
+from coevo.agents.adapters import base
 
 COMMAND = f"""\
-{litellm.BASE}
+{base.BASE}
 mkdir -p /tmp/root /tmp/swe/trajectories
 : >/tmp/root/.bashrc
 cp -r /agent/source/sweagent /agent/source/config /agent/source/tools /tmp/swe/
@@ -56,8 +56,8 @@ exec python -m sweagent run --config /tmp/swe.yaml --output_dir /tmp/swe/out \\
     --agent.model.api_key none --problem_statement.type text_file \\
     --problem_statement.path "$COEVO_PROMPT" --problem_statement.id task
 """
-APIS = litellm.APIS
-ENVIRONMENT = litellm.ENVIRONMENT
+APIS = base.APIS
+ENVIRONMENT = base.ENVIRONMENT
 INSTALL = (
     '/usr/bin/python3 -m venv DIR, a checkout of its repository at v1.1.0 as DIR/source, and '
     'DIR/bin/pip install DIR/source mcp'

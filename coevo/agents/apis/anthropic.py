@@ -16,7 +16,7 @@ from coevo.agents.apis.fields import (
     one_of,
     text_or,
 )
-from coevo.agents.prices import Usage
+from coevo.agents.costs import Usage
 
 ENDPOINT = 'https://api.anthropic.com'
 KEY_VARIABLE = 'ANTHROPIC_API_KEY'

@@ -6,9 +6,8 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from coevo.agents.prices import Usage
-from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import UnreadableContent
+from coevo.agents.costs import Usage
+from coevo.storage.bounded_reading import UnreadableContent, parse_json
 
 # Most JSON values of one answer, which may contain the probability of each token.
 _MOST_VALUES = 2_000_000

@@ -16,7 +16,7 @@ from coevo.agents.apis.fields import (
     object_of,
     text_or,
 )
-from coevo.agents.prices import Usage
+from coevo.agents.costs import Usage
 
 ENDPOINT = 'https://generativelanguage.googleapis.com'
 KEY_VARIABLE = 'GEMINI_API_KEY'

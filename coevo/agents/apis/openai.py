@@ -21,7 +21,7 @@ from coevo.agents.apis.fields import (
     one_of,
     text_or,
 )
-from coevo.agents.prices import Usage
+from coevo.agents.costs import Usage
 
 ENDPOINT = 'https://api.openai.com'
 KEY_VARIABLE = 'OPENAI_API_KEY'

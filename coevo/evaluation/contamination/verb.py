@@ -60,9 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises: Fatal for a margin that is too large, or if the cutoff is not given and not known.
     """
-    from coevo.evaluation.contamination.answered import find_model_cutoff, load_attempted_tasks
-    from coevo.evaluation.contamination.estimate import CutoffSplit, estimate_contamination
-    from coevo.evaluation.contamination.told import describe_contamination
+    from coevo.evaluation.contamination.estimate import (
+        CutoffSplit,
+        describe_contamination,
+        estimate_contamination,
+        find_model_cutoff,
+        load_attempted_tasks,
+    )
     from coevo.evaluation.results import find_results
     from coevo.snapshots.cutoffs import compute_first_clean_moment
 

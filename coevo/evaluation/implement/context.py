@@ -18,12 +18,12 @@ from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.repository import load_content
 from coevo.languages.builds import Build
 from coevo.languages.cells import CellEdits, CompiledTests
-from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import Builder, BuiltPair
 from coevo.languages.layout import Side
+from coevo.languages.observation import RunConditions
 from coevo.languages.table import get_reading
 from coevo.languages.verdicts import Verdict
-from coevo.model.implement import TestRole
+from coevo.model.families import TestRole
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod, compute_short_hash
 from coevo.starts.isolated_cells import Files, IsolatedCellRunner, is_pass

@@ -25,20 +25,19 @@ from coevo.evaluation.implement.variants import (
     passes_failing_variants,
     run_variant,
 )
-from coevo.evaluation.judging.alone import run_alone
-from coevo.evaluation.judging.judgement import GradingResult, make_trouble_result
-from coevo.evaluation.judging.memory import recall_or_ask
+from coevo.evaluation.judging.outcomes import GradingResult, make_trouble_result
 from coevo.evaluation.judging.protocol import BuildFailure
-from coevo.evaluation.judging.steadiness import PASSES
+from coevo.evaluation.judging.steadiness import PASSES, run_alone
+from coevo.evaluation.judging.task_context import recall_or_ask
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import DemandedResult, SuiteOutcome, SuiteTest
 from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import RunConditions
+from coevo.languages.observation import RunConditions
 from coevo.languages.table import get_reading
 from coevo.languages.verdicts import Verdict
-from coevo.model.implement import TestRole
+from coevo.model.families import TestRole
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import Files, describe_verdict, is_pass

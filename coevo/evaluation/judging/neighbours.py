@@ -12,16 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.assignments import locate_target
-from coevo.evaluation.judging.memory import recall_or_ask
-from coevo.evaluation.judging.task_context import TaskContext
+from coevo.evaluation.judging.task_context import TaskContext, recall_or_ask
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.table import get_reading, get_surgery
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
+from coevo.starts.executed_start import draw_tests
 from coevo.starts.isolated_cells import IsolatedCellRunner, is_pass
-from coevo.starts.kept_tests import draw_tests
 
 # The most neighbours that are run; of more, always the same ones are drawn.
 MOST_NEIGHBOURS = 200

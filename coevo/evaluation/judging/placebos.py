@@ -19,10 +19,9 @@ from enum import StrEnum
 from random import Random
 
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.judging.alone import run_alone
-from coevo.evaluation.judging.memory import recall_or_ask
 from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.task_context import TaskContext
+from coevo.evaluation.judging.steadiness import run_alone
+from coevo.evaluation.judging.task_context import TaskContext, recall_or_ask
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Placebo
 from coevo.languages.cells import CompiledTests

@@ -17,7 +17,7 @@ from coevo.evaluation.ledger import Ledger
 from coevo.languages.table import get_reading
 from coevo.model import codec
 from coevo.model.words import Outcome
-from coevo.starts.kept_tests import draw_kept_tests, find_lost_test
+from coevo.starts.executed_start import draw_kept_tests, find_lost_test
 
 _WHAT = 'precondition'
 

@@ -11,27 +11,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.judgement import (
+from coevo.evaluation.judging.matching import match_targets
+from coevo.evaluation.judging.neighbours import NeighbourResult, check_neighbours
+from coevo.evaluation.judging.outcomes import (
     GradingResult,
+    TargetResult,
     make_refused_result,
     make_trouble_result,
 )
-from coevo.evaluation.judging.matching import match_targets
-from coevo.evaluation.judging.neighbours import NeighbourResult, check_neighbours
-from coevo.evaluation.judging.old_cells import OldCells, compile_old_cells
-from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.judging.placebos import PlaceboRunner, PlaceboSubject
 from coevo.evaluation.judging.preconditions import PreconditionChecker, PreconditionResult
-from coevo.evaluation.judging.shown_sources import choose_shown_sources
-from coevo.evaluation.judging.steadiness import PASSES, rerun_failing, rerun_passing
+from coevo.evaluation.judging.steadiness import PASSES, rerun_failing, rerun_passing, run_alone
+from coevo.evaluation.judging.submitted_cells import (
+    OldCells,
+    choose_shown_sources,
+    compile_old_cells,
+)
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import RunConditions
 from coevo.languages.declarations import SourceFile
+from coevo.languages.observation import RunConditions
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_reading
 from coevo.languages.verdicts import Verdict

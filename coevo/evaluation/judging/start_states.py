@@ -7,23 +7,88 @@ mounted into a sandbox.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
+import json
 import re
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from coevo.evaluation.judging.application import undo_patch
-from coevo.evaluation.judging.given_files import decode_files
-from coevo.evaluation.judging.sibling_files import restore_sibling_files
+from coevo.evaluation.judging.application import apply_released_patch, undo_patch
 from coevo.evaluation.judging.unified_diffs import list_patched_files
 from coevo.git.patches import quote_path
 from coevo.git.process import ask_git, run_git
 from coevo.git.repository import Repository, load_content
+from coevo.model.quality import SiblingState, SiblingTargets
 from coevo.model.records import Pair
 from coevo.model.task_rows import TaskRow
 from coevo.starts.isolated_cells import Files, add_file
 from coevo.storage.beneath import join_beneath
+from coevo.storage.bounded_reading import UnreadableContent, parse_json
+
+_BYTES = 'base64'
+_MOST_VALUES = 100_000
+
+
+def encode_files(files: Iterable[tuple[str, bytes | None]]) -> str:
+    """Return files as JSON: the text of each path, null for an absent file, or its bytes."""
+    return json.dumps({path: _encode(content) for path, content in files}, sort_keys=True)
+
+
+def _encode(content: bytes | None) -> object:
+    if content is None:
+        return None
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return {_BYTES: base64.b64encode(content).decode()}
+
+
+def decode_files(text: str) -> Files:
+    """Return the files that `encode_files` encoded, sorted by path; None is an absent file.
+
+    Raises: ValueError if the text is not in that form.
+    """
+    try:
+        found = parse_json(text.encode(), most_values=_MOST_VALUES)
+    except UnreadableContent:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError('they are no JSON object')  # noqa: TRY004  of the form, not of a type
+    return tuple(sorted((path, _decode(value)) for path, value in found.items()))
+
+
+def _decode(value: object) -> bytes | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, dict) and set(value) == {_BYTES} and isinstance(value[_BYTES], str):
+        try:
+            return base64.b64decode(value[_BYTES], validate=True)
+        except binascii.Error:
+            pass
+    raise ValueError('a file is neither text nor base64')
+
+
+def restore_sibling_files(
+    repository: Repository, new_rev: str, own: str, siblings: Iterable[SiblingTargets], patch: str
+) -> Files:
+    """Return the test files in which a start state differs from the new revision, without its own.
+
+    They are made from the files at new by the snapshot's sibling patch. Files whose siblings stay
+    are left out. Snapshots of a schema before 1.2 have none.
+    own  the path of the task's own test file
+    Raises: ValueError if the patch does not fit.
+    """
+    paths = {
+        sibling.test_file for sibling in siblings if sibling.undone is not SiblingState.STAYS
+    } - {own}
+    contents = {path: load_content(repository, new_rev, path) for path in paths}
+    return tuple(sorted(apply_released_patch(patch, contents).items()))
+
 
 _NOBODY = 'coevo <coevo@localhost>'
 # What has a meaning in a pattern of `.gitattributes`.

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from coevo.evaluation.assignments import Assignment, TaskAttempt
 from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.ledger import Ledger
 from coevo.git.repository import Repository, load_content
 from coevo.languages.cells import CellEdits, CompiledTests
-from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
+from coevo.languages.observation import RunConditions
 from coevo.measures.edited_cells import EditedCellRunner
+from coevo.model import codec
 from coevo.model.records import Pair, TestMethod
 from coevo.starts.isolated_cells import Files, IsolatedCellRunner
+
+Entry = TypeVar('Entry')
+
+
+def recall_or_ask(
+    ledger: Ledger | None,
+    assignment: Assignment,
+    what: tuple[str, ...],
+    kind: type[Entry],
+    ask: Callable[[], Entry],
+) -> Entry:
+    """Return the ledger's entry of a task under the keys `what`; else compute and store it.
+
+    Without a ledger it is always computed.
+    """
+    data = ledger.read(assignment, *what) if ledger is not None else None
+    if data is not None:
+        return codec.decode_record(kind, data)
+    entry = ask()
+    if ledger is not None:
+        ledger.write_entry(codec.encode_record(entry), assignment, *what)
+    return entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,12 +26,12 @@ from coevo.evaluation.worth import Adequacy, Detections
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.mutation import Mutant
 from coevo.languages.table import get_measures, get_reading
+from coevo.measures.declaration_pairs import find_type_under_test
 from coevo.measures.edited_cells import RUN_AND_BROKEN, EditedCellRunner, GoldTest
 from coevo.measures.mutant_sets import DrawnMutant, MutantSet, join_sets
 from coevo.measures.mutants import run_mutants
 from coevo.measures.parts import Edit, list_undoable_parts
 from coevo.measures.reversals import measure_reversals
-from coevo.measures.type_under_test import find_type_under_test
 from coevo.model.dependencies import Dependency
 from coevo.model.quality import MutantRow, PairEnd, ReversalRow, ReversalStatus
 from coevo.model.words import Outcome, Track

@@ -6,19 +6,14 @@ an observer outside of the process saw executed, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from coevo.evaluation.judging.task_context import SubmissionContext
-from coevo.evaluation.measuring.watched_lines import (
-    Lines,
-    add_ranges,
-    list_names_at_revision,
-    list_names_in_source,
-)
-from coevo.git.repository import Repository
-from coevo.languages.assertions import Assertions
+from coevo.git.repository import Repository, load_content
 from coevo.languages.capabilities import Capability
+from coevo.languages.measures import Assertions
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_measures, get_reading, offers_capability
 from coevo.languages.traces import CoveredLine, Trace
@@ -27,6 +22,53 @@ from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.model.dependencies import Dependency, Revised, select_dependencies
 from coevo.model.quality import Coverage
 from coevo.model.task_rows import TaskRow
+
+Lines = Mapping[str, frozenset[int]]
+"""Line numbers by the names that `LanguageReading.list_watch_names` gives a file."""
+
+
+class LineRange(Protocol):
+    """A range of lines of a file, including both ends."""
+
+    @property
+    def file(self) -> str:
+        """The path of the file."""
+
+    @property
+    def start_line(self) -> int:
+        """The first line."""
+
+    @property
+    def end_line(self) -> int:
+        """The last line."""
+
+
+def list_names_in_source(text: LanguageReading, source: bytes, path: str) -> tuple[str, ...]:
+    """Return the names that an observer uses for a source file."""
+    return text.list_watch_names(text.parse(source, path), path)
+
+
+def list_names_at_revision(
+    repository: Repository, language: str, rev: str, path: str
+) -> tuple[str, ...]:
+    """Return the names that an observer uses for a file of a revision; none if it is absent."""
+    source = load_content(repository, rev, path)
+    return () if source is None else list_names_in_source(get_reading(language), source, path)
+
+
+def add_ranges(
+    lines: Lines, ranges: Iterable[LineRange], named: Callable[[str], Sequence[str]]
+) -> dict[str, frozenset[int]]:
+    """Return a copy of `lines` with the lines of some ranges added.
+
+    named  returns the names that an observer uses for a file
+    """
+    merged = dict(lines)
+    for line_range in ranges:
+        own = frozenset(range(line_range.start_line, line_range.end_line + 1))
+        for name in named(line_range.file):
+            merged[name] = merged.get(name, frozenset()) | own
+    return merged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from coevo.evaluation.worth import OraclePreservation
 from coevo.git.repository import Repository, load_content
-from coevo.languages.declared_tests import find_declared_method
+from coevo.languages.declarations import find_declared_method
 from coevo.languages.table import get_engine_version, get_reading
 from coevo.measures.added_lines import UnchangedLines, find_unchanged_lines
 from coevo.measures.declaration_pairs import find_declaration

@@ -15,12 +15,12 @@ from pathlib import Path
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.task_context import SubmissionContext
 from coevo.evaluation.ledger import JUDGING_VERSION
-from coevo.evaluation.measuring.watched_lines import Lines, add_ranges, list_names_at_revision
+from coevo.evaluation.measuring.coverage import Lines, add_ranges, list_names_at_revision
 from coevo.evaluation.worth import Adequacy, PitKills
 from coevo.git.repository import load_content
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CellEdits, CompiledTests
-from coevo.languages.mutation_tools import ByteCodeMutants
+from coevo.languages.mutation import ByteCodeMutants
 from coevo.languages.table import LANGUAGES, get_engine_version, offers_capability
 from coevo.measures.declaration_pairs import find_declaration
 from coevo.model import codec

@@ -1,24 +1,21 @@
-"""`coevo submit --check FOLDER`: finds faults of a submission without running anything.
-
-A check cannot say whether the results are true. For that, `coevo evaluate SNAPSHOT FOLDER` judges
-the same predictions again and compares `outcomes_sha256`.
-"""
+"""Checks of a submission: faults found without running anything, and a second evaluation compared with its results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from coevo.evaluation.assignments import list_task_ids
+from coevo.evaluation.options import require_verified
 from coevo.evaluation.predictions import load_predictions
-from coevo.evaluation.records import MethodResult, Prediction
+from coevo.evaluation.records import Key, MethodResult, Prediction
 from coevo.evaluation.reporting import report
-from coevo.evaluation.reporting.regrading import regrade_row
-from coevo.evaluation.results import load_results
+from coevo.evaluation.reporting.records import Report
+from coevo.evaluation.reporting.report import make_report, regrade_row
+from coevo.evaluation.results import NAME, load_results
 from coevo.evaluation.submission.folder import SubmissionFolder
-from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import load_suites
-from coevo.evaluation.verified import require_verified
+from coevo.evaluation.suites.records import SuiteResult, load_suites
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
 from coevo.snapshots.manifests import refuse_private
@@ -28,7 +25,7 @@ from coevo.snapshots.snapshot import load_manifest
 _Row = MethodResult | SuiteResult
 
 # The most items that are listed, since there may be thousands.
-MOST_TOLD = 5
+MOST_FAULTS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +84,7 @@ def _find_snapshot_faults(
 
 def _find_name_faults(submission: SubmissionFolder, found: Sequence[Prediction]) -> Iterator[str]:
     metadata = submission.metadata
-    for prediction in found[: MOST_TOLD * 1000]:
+    for prediction in found[: MOST_FAULTS * 1000]:
         if (prediction.harness, prediction.model) != (metadata.harness, metadata.model):
             yield (
                 f'the prediction for {prediction.task_id} is by {prediction.harness!r} with {prediction.model!r}, and '
@@ -108,8 +105,8 @@ def _find_attempt_faults(found: Sequence[Prediction]) -> Iterator[str]:
 def _find_missing_logs(submission: SubmissionFolder, found: Sequence[Prediction]) -> Iterator[str]:
     missing = submission.list_tasks_without_log(prediction.task_id for prediction in found)
     if missing:
-        more = f' and {len(missing) - MOST_TOLD} more' if len(missing) > MOST_TOLD else ''
-        yield f'logs/ has no log for {", ".join(missing[:MOST_TOLD])}{more}'
+        more = f' and {len(missing) - MOST_FAULTS} more' if len(missing) > MOST_FAULTS else ''
+        yield f'logs/ has no log for {", ".join(missing[:MOST_FAULTS])}{more}'
 
 
 def _find_other_predictions(rows: Sequence[_Row], found: Sequence[Prediction]) -> Iterator[str]:
@@ -178,3 +175,59 @@ def _list_notes(
         yield f'{submission.metadata.attempts} attempts at each task, but the leaderboard allows 1'
     if submission.metadata.network:
         yield 'the agent had access to the web'
+
+
+# The most test methods with another outcome that are listed.
+MOST_DIFFERENCES = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The results that a submission states for its predictions."""
+
+    outcomes_sha256: str
+    tasks_sha256: str
+    rows: Mapping[Key, MethodResult]
+
+
+def load_claim(submission: SubmissionFolder, out: Path | None = None) -> Claim | None:
+    """Return the results that a submission states for its predictions.
+
+    None if it has no results yet, or if `out` is the folder of its results, which is to be
+    rewritten.
+    """
+    if not (submission.results / NAME).is_file():
+        return None
+    if out is not None and out.resolve() == submission.results.resolve():
+        return None
+    rows = load_results(submission.results)
+    report = make_report(rows, load_suites(submission.results))
+    return Claim(
+        outcomes_sha256=report.outcomes_sha256,
+        tasks_sha256=report.tasks_sha256,
+        rows={row.key: row for row in rows},
+    )
+
+
+def compare_with_claim(claim: Claim, report: Report, rows: Sequence[MethodResult]) -> Iterator[str]:
+    """Yield sentences for a reviewer: whether the outcomes agree, and which test methods differ."""
+    if claim.outcomes_sha256 == report.outcomes_sha256:
+        yield f'the outcomes match the submission: {report.outcomes_sha256}'
+        return
+    yield (
+        f'the outcomes differ from those of the submission: {report.outcomes_sha256} here, '
+        f'{claim.outcomes_sha256} there'
+    )
+    if claim.tasks_sha256 != report.tasks_sha256:
+        yield 'they are results of other test methods; select the same tasks as the submission'
+        return
+    others = [row for row in rows if _format_outcome(row) != _format_outcome(claim.rows[row.key])]
+    for row in others[:MOST_DIFFERENCES]:
+        there = claim.rows[row.key]
+        yield f'{row.task_id} {row.test_method}: {_format_outcome(row)} here, {_format_outcome(there)} there'
+    if len(others) > MOST_DIFFERENCES:
+        yield f'and {len(others) - MOST_DIFFERENCES} more'
+
+
+def _format_outcome(row: MethodResult) -> str:
+    return f'{row.outcome}, strict' if row.success_strict else str(row.outcome)

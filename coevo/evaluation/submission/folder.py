@@ -13,8 +13,7 @@ from coevo.model.column import split_optional
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.models import LanguageModel, find_model
-from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import UnreadableContent, load_file
+from coevo.storage.bounded_reading import UnreadableContent, load_file, parse_json
 
 LOGS = 'logs'
 RESULTS = 'results'

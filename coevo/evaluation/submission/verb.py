@@ -6,8 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from coevo.display.redaction import hide_credentials
-from coevo.display.terminal import escape_controls
+from coevo.display.terminal import escape_controls, hide_credentials
 from coevo.model.errors import Fatal
 from coevo.options.parser import Parser, refuse_options_beside
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.outcomes import GradingResult
 from coevo.evaluation.judging.task_context import GradingCase, TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.suites.judging import (
@@ -20,8 +20,7 @@ from coevo.evaluation.suites.judging import (
 )
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteFix
-from coevo.languages.fix_rules import TestFailure
-from coevo.languages.fixes import MechanicalFixer, ProjectFiles
+from coevo.languages.fixes import MechanicalFixer, ProjectFiles, TestFailure
 from coevo.languages.table import get_fixer, get_reading
 from coevo.model.records import TestMethod
 

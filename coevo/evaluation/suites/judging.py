@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.outcomes import GradingResult
 from coevo.evaluation.judging.protocol import check_builds, find_code_shadows, refuse_shadows
-from coevo.evaluation.judging.shown_sources import choose_shown_sources
+from coevo.evaluation.judging.steadiness import run_alone
+from coevo.evaluation.judging.submitted_cells import choose_shown_sources
 from coevo.evaluation.judging.task_context import GradingCase, TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
@@ -25,13 +25,13 @@ from coevo.evaluation.suites.records import SuiteOutcome, SuiteTest
 from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import RunConditions
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.error_classes import ErrorClass
-from coevo.languages.fix_rules import TestFailure
+from coevo.languages.fixes import TestFailure
+from coevo.languages.measures import ErrorClass
+from coevo.languages.observation import RunConditions
 from coevo.languages.table import get_measures, get_reading
 from coevo.languages.verdicts import Verdict
-from coevo.measures.type_under_test import find_type_under_test
+from coevo.measures.declaration_pairs import find_type_under_test
 from coevo.model.families import MOST_TESTS
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome

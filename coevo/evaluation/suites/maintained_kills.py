@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation.judging.memory import recall_or_ask
-from coevo.evaluation.judging.task_context import TaskContext
+from coevo.evaluation.judging.task_context import TaskContext, recall_or_ask
 from coevo.evaluation.ledger import Ledger
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.mutant_sets import DrawnMutant

@@ -11,11 +11,10 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from coevo.evaluation.judging.judgement import GradingResult
-from coevo.evaluation.judging.memory import recall_or_ask
+from coevo.evaluation.judging.outcomes import GradingResult
 from coevo.evaluation.judging.protocol import check_builds
-from coevo.evaluation.judging.shown_sources import choose_shown_sources
-from coevo.evaluation.judging.task_context import GradingCase, TaskContext
+from coevo.evaluation.judging.submitted_cells import choose_shown_sources
+from coevo.evaluation.judging.task_context import GradingCase, TaskContext, recall_or_ask
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite
@@ -25,7 +24,7 @@ from coevo.evaluation.suites.records import MaintainedOutcome, MaintainedResult,
 from coevo.evaluation.suites.texts import FileText, TestText, read_file_text
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests
-from coevo.model.maintenance import STAYING, ExpectedAction, MaintainedMethod
+from coevo.model.families import STAYING, ExpectedAction, MaintainedMethod
 from coevo.starts.isolated_cells import IsolatedCellRunner, is_pass
 
 _WHAT = 'maintained'

@@ -13,8 +13,11 @@ from dataclasses import dataclass, replace
 
 from coevo.evaluation.judging.placebos import PlaceboReaction, draw_placebos
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.evaluation.measuring.coverage import mark_unseen_lines
-from coevo.evaluation.measuring.watched_lines import add_ranges, list_names_at_revision
+from coevo.evaluation.measuring.coverage import (
+    add_ranges,
+    list_names_at_revision,
+    mark_unseen_lines,
+)
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteReach, SuiteTest
 from coevo.evaluation.suites.texts import index_methods_by_name

@@ -14,9 +14,8 @@ from coevo.evaluation.suites.records import (
     SuiteReach,
     SuiteTest,
 )
-from coevo.languages.fix_rules import TestFailure
-from coevo.model.families import SuiteAdequacy
-from coevo.model.implement import TestRole
+from coevo.languages.fixes import TestFailure
+from coevo.model.families import SuiteAdequacy, TestRole
 from coevo.model.words import Outcome
 
 _OF_TEST = {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 
 from coevo.evaluation.outcomes import AttemptProtocol, Detail
-from coevo.evaluation.result_columns import (
+from coevo.evaluation.records import (
     AgentSeconds,
     AttemptCost,
     AttemptNumber,
@@ -26,13 +28,18 @@ from coevo.evaluation.result_columns import (
     TableVersion,
     Tampered,
 )
-from coevo.languages.error_classes import ErrorClass
-from coevo.languages.fix_rules import FixRule
-from coevo.model.choices import Choice
-from coevo.model.column import Column, LanguageName, RepoName, SandboxName
-from coevo.model.families import Family, Scenario, StartBuilder, SuiteAdequacy
-from coevo.model.implement import TestRole
-from coevo.model.maintenance import ExpectedAction
+from coevo.evaluation.results import TableFormat, load_rows, write_rows
+from coevo.languages.fixes import FixRule
+from coevo.languages.measures import ErrorClass
+from coevo.model.column import Choice, Column, LanguageName, RepoName, SandboxName
+from coevo.model.families import (
+    ExpectedAction,
+    Family,
+    Scenario,
+    StartBuilder,
+    SuiteAdequacy,
+    TestRole,
+)
 from coevo.model.words import Label, Outcome
 
 
@@ -329,3 +336,29 @@ class SuiteResult:
     def key(self) -> tuple[str, int]:
         """The key by which rows are sorted: the task and the number of the attempt."""
         return self.task_id, self.attempt
+
+
+# Increased when a column is removed or changes its meaning.
+SUITES_VERSION = 3
+
+NAME = 'suites.parquet'
+
+_FORM = TableFormat(
+    record=SuiteResult, name=NAME, key=b'coevo.suites_version', version=SUITES_VERSION
+)
+
+
+def write_suites(folder: Path, rows: Sequence[SuiteResult]) -> None:
+    """Write the rows sorted by their key; without rows, remove an earlier file."""
+    if rows:
+        write_rows(folder, _FORM, sorted(rows, key=lambda row: row.key))
+    else:
+        (folder / NAME).unlink(missing_ok=True)
+
+
+def load_suites(folder: Path) -> tuple[SuiteResult, ...]:
+    """Return the rows of a folder; none if no suite was graded.
+
+    Raises: Fatal if the file is damaged or of another version.
+    """
+    return load_rows(folder, _FORM) if (folder / NAME).is_file() else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.outcomes import GradingResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import MOST_SAID, ResultHeader, add_prediction_fields, truncate_text
 from coevo.evaluation.suites.outcomes import (
@@ -13,8 +13,7 @@ from coevo.evaluation.suites.outcomes import (
     decide_success_strict,
     decide_suite_outcome,
 )
-from coevo.evaluation.suites.records import MaintainedResult, SuiteResult
-from coevo.evaluation.suites.results import SUITES_VERSION
+from coevo.evaluation.suites.records import SUITES_VERSION, MaintainedResult, SuiteResult
 from coevo.languages.table import get_engine_version
 from coevo.model.families import Family
 

@@ -26,8 +26,7 @@ from coevo.exports.harbor.images import (
     make_image_files,
     write_start_archive,
 )
-from coevo.exports.lines import describe_task
-from coevo.exports.selection import LeftOut, Omissions, TaskTexts, commit_start
+from coevo.exports.selection import LeftOut, Omissions, TaskTexts, commit_start, describe_task
 from coevo.storage.beneath import SafePath, join_beneath
 
 AGENT_SECONDS, VERIFIER_SECONDS, BUILD_SECONDS = 3600.0, 3600.0, 3600.0

@@ -23,7 +23,14 @@ from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.exports.harbor.images import WORK_FOLDER
 from coevo.exports.images.archives import BaseImage, copy_base
-from coevo.exports.images.layers import SECONDS, LayerEntry, list_folder, normalise_mode
+from coevo.exports.images.layers import (
+    SECONDS,
+    LayerEntry,
+    list_folder,
+    make_start_layers,
+    normalise_mode,
+    write_steady_repository,
+)
 from coevo.exports.images.layout import (
     LAYER,
     ImageSettings,
@@ -32,17 +39,13 @@ from coevo.exports.images.layout import (
     find_architecture,
     parse_image_tag,
 )
-from coevo.exports.images.start_layers import (
-    make_start_layers,
-    write_steady_repository,
-)
-from coevo.exports.lines import encode_lines
 from coevo.exports.selection import (
     LeftOut,
     Omissions,
     Selection,
     TaskTexts,
     commit_start,
+    encode_lines,
     iterate_repositories,
     load_task_texts,
     refuse_empty_export,

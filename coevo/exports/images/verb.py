@@ -118,12 +118,12 @@ def _add_layout(verb: Parser) -> None:
 
 
 def _run_build(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.verified import require_verified
+    from coevo.evaluation.options import require_verified
     from coevo.exports.images.building import ImageOptions, write_images
     from coevo.exports.images.layout import parse_image_name
     from coevo.exports.selection import Omissions
     from coevo.snapshots import snapshot
-    from coevo.storage.new_folders import build_new_folder, require_new
+    from coevo.storage.durable import build_new_folder, require_new
 
     parse_image_name(arguments.name)
     require_new(arguments.out)
@@ -159,8 +159,7 @@ def _open_base(word: str) -> Iterator[Path | None]:
 
 def _run_export(arguments: argparse.Namespace) -> int:
     from coevo.exports.images.archives import write_archive
-    from coevo.storage.durable import name_file_in_errors
-    from coevo.storage.new_folders import require_new
+    from coevo.storage.durable import name_file_in_errors, require_new
 
     require_new(arguments.out)
     images = _select_images(arguments)

@@ -7,13 +7,15 @@ file of which a partial clone lacks the content has a stand-in there, see `unrea
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coevo.git.objects import LINK
-from coevo.git.repository import Repository, TreeEntry, make_stand_in
+from coevo.git.process import CorruptObject
+from coevo.git.repository import Repository, TreeEntry, find_stand_in, make_stand_in
 from coevo.languages.cells import CellEdits
-from coevo.languages.conditions import MainSources
+from coevo.languages.observation import MainSources
+from coevo.languages.packed_files import Files
 from coevo.storage.beneath import find_path_fault
 
 # The same bounds as for Java: a tree of half the disk of a sandbox, and names too long for Linux.
@@ -137,3 +139,34 @@ class RevisionTrees:
         if may_be_missing and entry.oid in self.repository.holes:
             return make_stand_in(entry.oid)
         return self.repository.blob(entry.oid)
+
+
+# Larger files are no stand-ins.
+_MOST_BYTES = 1 << 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandIn:
+    """A file in a tree in place of one whose content (the object `oid`) the clone lacks."""
+
+    path: str
+    oid: str
+
+
+def find_stand_ins(files: Files) -> tuple[StandIn, ...]:
+    """Return the stand-ins among the files of a tree, sorted by path."""
+    oids = (
+        (path, find_stand_in(content))
+        for path, (_, content) in sorted(files.items())
+        if len(content) <= _MOST_BYTES
+    )
+    return tuple(StandIn(path=path, oid=oid) for path, oid in oids if oid is not None)
+
+
+def require_unread(stand_ins: Sequence[StandIn], *, unread: bool) -> None:
+    """Raise CorruptObject, with the first missing object, unless all stand-ins were left unread.
+
+    unread  whether coevo's program in the sandbox confirmed it
+    """
+    if stand_ins and not unread:
+        raise CorruptObject(stand_ins[0].oid)

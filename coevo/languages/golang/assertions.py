@@ -1,6 +1,6 @@
 """Finds the assertions of Go tests and describes them.
 
-Fulfils `coevo.languages.assertions.Assertions`. With the package testing, a test fails by a call
+Fulfils `coevo.languages.measures.Assertions`. With the package testing, a test fails by a call
 such as `t.Errorf`, and its assertion is the condition around the call. Assertions of Testify and
 gotest.tools are recognized by the names of their packages. Helpers are recognized by their own
 names if they are passed a `t`. An example asserts its output.

@@ -24,7 +24,6 @@ from coevo.languages.cells import (
     CompiledTests,
     SettingsScope,
 )
-from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.engine import (
     find_no_other_runtime,
     find_no_shadowing,
@@ -34,12 +33,10 @@ from coevo.languages.golang.cells import BinaryVariant, GoBinary
 from coevo.languages.golang.channel import explain_doubt, make_verdicts, name_in_binary
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.ends import GoBuiltEnd
-from coevo.languages.golang.executed_code import parse_trace
-from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns
+from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns, run_go_test
 from coevo.languages.golang.run_context import GoRunContext
-from coevo.languages.golang.runner import GoRunResult
-from coevo.languages.golang.umpire import run_go_test
-from coevo.languages.observation import mark_as_tampered
+from coevo.languages.golang.runner import GoRunResult, parse_trace
+from coevo.languages.observation import PLAIN, RunConditions, mark_as_tampered
 from coevo.languages.project_runs import ProjectRun
 from coevo.languages.traces import Trace, TraceBatch, unite_traces
 from coevo.languages.verdicts import Verdict, VerdictBatch

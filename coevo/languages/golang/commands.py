@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from coevo.languages.declarations import SourceFile
 from coevo.languages.golang.reading.layout import GO_MOD, GO_WORK, VENDORING
-from coevo.languages.golang.reading.module_paths import find_owning_module
+from coevo.languages.golang.reading.module_paths import find_owning_module, list_replacements
 from coevo.languages.golang.reading.tests import find_tests
-from coevo.languages.golang.reading.workspaces import list_replacements
 from coevo.languages.reading import RevisionTree
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod

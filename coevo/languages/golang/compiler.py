@@ -26,14 +26,14 @@ from coevo.languages.core.test_processes import (
     watch_limits,
 )
 from coevo.languages.golang.launch import COMPILING_DISK_BYTES, COMPILING_SECONDS, make_compiler_job
-from coevo.languages.golang.places import CACHES, OVERLAY, SOURCES
 from coevo.languages.golang.standard_library import PreparedToolchain
+from coevo.languages.golang.toolchains import CACHES, OVERLAY, SOURCES
 from coevo.languages.packed_files import pack_files
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Process, Sandbox
 from coevo.storage.beneath import SafePath, join_beneath
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.durable import build_folder_once
-from coevo.storage.folders import find_cache_folder
 
 _ENTRY = re.compile(r'cache/[0-9a-f]{2}/[0-9a-f]{64}-[ad]')
 _BINARY = re.compile(r'binary/[^/\0]{1,200}')

@@ -13,8 +13,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import Import, SourceFile
-from coevo.languages.fix_rules import FixRule, TestFailure
-from coevo.languages.fixes import Fix, ProjectFiles, insert_line
+from coevo.languages.fixes import Fix, FixRule, ProjectFiles, TestFailure, insert_line
 from coevo.languages.golang import reading
 
 _UNDEFINED = re.compile(r'undefined: (\w+)')

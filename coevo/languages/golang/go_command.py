@@ -18,8 +18,8 @@ from pathlib import Path
 
 from coevo.languages.golang.toolchains import GoToolchain, locate_module_cache
 from coevo.model.errors import Transient
-from coevo.storage.folders import find_cache_folder
-from coevo.storage.retries import retry
+from coevo.storage.disk import find_cache_folder
+from coevo.storage.fetching import retry
 
 _SECONDS = 1800
 _PAUSE = 2.0  # seconds before the next attempt

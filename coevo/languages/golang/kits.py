@@ -6,10 +6,10 @@ from pathlib import Path
 
 from coevo.languages.golang.launch import make_variables
 from coevo.languages.golang.module_store import download_modules, list_module_paths
-from coevo.languages.golang.places import MODULES
 from coevo.languages.golang.reading.layout import GO_MOD
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import (
+    MODULES,
     GoToolchain,
     find_toolchains,
     locate_module_cache,

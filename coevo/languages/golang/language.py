@@ -21,8 +21,8 @@ from coevo.languages.golang.refactorings import GoRefactoringFinder
 from coevo.languages.golang.supply import GoSupply, inspect_machine as inspect_machine
 from coevo.languages.golang.surgery import defects, placebos, undo
 from coevo.languages.golang.toolchains import LIMIT, find_toolchains, select_toolchains_of_version
+from coevo.languages.kits import PromptWords
 from coevo.languages.measures import Measures
-from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import FileSurgery
 from coevo.languages.universal_mutator import UniversalMutator

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from coevo.languages.golang.places import (
+from coevo.languages.golang.standard_library import PreparedToolchain
+from coevo.languages.golang.toolchains import (
     CACHES,
     MODULES,
     OVERLAY,
     OWN_CACHE,
     PROGRAM,
     TREE_FILE,
+    GoToolchain,
+    locate_module_cache,
 )
-from coevo.languages.golang.standard_library import PreparedToolchain
-from coevo.languages.golang.toolchains import GoToolchain, locate_module_cache
 from coevo.sandboxes.sandbox import Job, Limits, Mount
 
 MEMORY_BYTES = 6 << 30

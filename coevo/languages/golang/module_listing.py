@@ -18,8 +18,8 @@ from coevo.languages.golang.go_command import GoSettings
 from coevo.languages.golang.launch import MODULE_FLAGS, make_listing_job
 from coevo.languages.golang.module_proxy import DatedVersions, ModuleProxy
 from coevo.languages.golang.module_store import ModuleStore
-from coevo.languages.golang.places import MODULES, OWN_MODULES, SOURCES
 from coevo.languages.golang.standard_library import PreparedToolchain
+from coevo.languages.golang.toolchains import MODULES, OWN_MODULES, SOURCES
 from coevo.model.errors import Transient
 from coevo.sandboxes.read_only_proxy import RunningProxy, serve_job
 from coevo.sandboxes.sandbox import Process, Sandbox

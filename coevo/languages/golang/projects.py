@@ -17,7 +17,6 @@ from coevo.git.objects import LINK
 from coevo.git.repository import Repository
 from coevo.languages.core.cell_files import CellFiles
 from coevo.languages.golang.module_listing import ListedModule, ModuleLister, parse_hashes
-from coevo.languages.golang.places import SOURCES
 from coevo.languages.golang.reading.layout import (
     GO_MOD,
     GO_WORK,
@@ -29,6 +28,7 @@ from coevo.languages.golang.reading.layout import (
 )
 from coevo.languages.golang.reading.module_paths import (
     ImportingFile,
+    add_replacements,
     find_module_path_fault,
     find_owning_module,
     guess_own_path,
@@ -36,9 +36,8 @@ from coevo.languages.golang.reading.module_paths import (
     parse_module_path,
 )
 from coevo.languages.golang.reading.trees import GoTree, open_tree
-from coevo.languages.golang.reading.workspaces import add_replacements
 from coevo.languages.golang.standard_library import PreparedToolchain
-from coevo.languages.golang.toolchains import find_language_level_at, parse_numbers
+from coevo.languages.golang.toolchains import SOURCES, find_language_level_at, parse_numbers
 from coevo.languages.packed_files import pack_files
 from coevo.model.environments import LibraryEntry
 

@@ -17,15 +17,15 @@ from functools import cached_property
 
 from coevo.git.repository import Repository
 from coevo.languages.golang.reading.layout import VENDOR, is_compiled
+from coevo.languages.golang.reading.submitted_files import list_bound_names, list_words
 from coevo.languages.golang.reading.trees import GoTree, open_tree
-from coevo.languages.golang.reading.words import list_bound_names, list_words
+from coevo.languages.reading import DeclarationPart, Word
 from coevo.languages.refactorings import (
     Refactoring,
     RefactoringLocation,
     Refactorings,
     RefactoringStatus,
 )
-from coevo.languages.words import DeclarationPart, Word
 
 _MOST_ROUNDS = 8
 

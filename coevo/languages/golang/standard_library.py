@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.golang import inside
-from coevo.languages.golang.places import OVERLAY
-from coevo.languages.golang.toolchains import GoToolchain
+from coevo.languages.golang.toolchains import OVERLAY, GoToolchain
 from coevo.model.errors import Fatal, Transient
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.durable import build_folder_once
-from coevo.storage.folders import find_cache_folder
 
 _SOURCES = Path(inside.__file__).parent
 _OWN = 'testing/coevo.go'

@@ -11,8 +11,22 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-from coevo.languages.golang.places import TOOLCHAIN
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
+
+# Read-only: the tree of a cell, coevo's program, replacements for files of the standard library,
+# compiled packages of the compiler and of the standard library, downloaded modules, a Go that is
+# not the system's own.
+TREE_FILE, PROGRAM, OVERLAY = '/in/tree', '/in/program', '/in/overlay'
+CACHES = ('/in/cache/own', '/in/cache/std')
+MODULES, TOOLCHAIN = '/in/modules', '/sdk/go'
+BINARY = '/in/binary'
+
+# Writable, in memory: each tree lies in a folder that ends in the path of its module.
+SOURCES = '/w/src'
+# The module cache and the cache of compiled packages of one job; they contain links to MODULES and
+# CACHES.
+OWN_MODULES, OWN_CACHE = '/w/modules', '/w/cache'
+
 
 # If set, only listed toolchains may be used: GOROOTs or releases, such as `1.26:/opt/go`.
 LIMIT = 'COEVO_GOS'

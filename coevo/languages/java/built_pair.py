@@ -8,7 +8,6 @@ from pathlib import Path
 
 from coevo.languages.builds import Build
 from coevo.languages.cells import BorrowedSettings, CellEdits, CellKey, CheckedSource, CompiledTests
-from coevo.languages.conditions import PLAIN, MainSources, RunConditions
 from coevo.languages.core.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
 from coevo.languages.java.building.compilation import VIA, is_syntax_error
 from coevo.languages.java.building.report import remove_own_options, take_suite_parameters
@@ -28,7 +27,8 @@ from coevo.languages.java.processes.runner import (
 from coevo.languages.java.tools import pit
 from coevo.languages.java.tracing.code_files import find_code_files
 from coevo.languages.java.umpire import run_by_maven
-from coevo.languages.mutation_tools import ByteCodeMutants
+from coevo.languages.mutation import ByteCodeMutants
+from coevo.languages.observation import PLAIN, MainSources, RunConditions
 from coevo.languages.project_runs import ProjectRun
 from coevo.languages.traces import Trace, TraceBatch
 from coevo.languages.verdicts import NO_CLOCK, OPTIONS_REFUSED, Verdict, VerdictBatch

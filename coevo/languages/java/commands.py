@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.java.gradle.commands import (
+from coevo.languages.java.gradle.attempts import (
     is_built_by_gradle,
     make_gradle_command,
     make_test_selection,
 )
-from coevo.languages.java.reading.pom_plugins import has_plugin_dependencies
+from coevo.languages.java.reading.poms import has_plugin_dependencies
 from coevo.languages.reading import RevisionTree
 from coevo.languages.runners import find_runners
 from coevo.model.environments import Environment

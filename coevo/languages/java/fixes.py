@@ -12,8 +12,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import MODULE, SourceFile
-from coevo.languages.fix_rules import FixRule, TestFailure
-from coevo.languages.fixes import Fix, ProjectFiles, find_only, insert_line
+from coevo.languages.fixes import Fix, FixRule, ProjectFiles, TestFailure, find_only, insert_line
 from coevo.languages.java import reading
 from coevo.languages.java.surgery.undo import format_import
 from coevo.languages.layout import Side

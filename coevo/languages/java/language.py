@@ -7,7 +7,7 @@ from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.java import reading, surgery
 from coevo.languages.java.commands import add_commands as add_commands
 from coevo.languages.java.engine import make_engine as make_engine
-from coevo.languages.java.gradle.scripts import has_gradle_script
+from coevo.languages.java.gradle.choice import has_gradle_script
 from coevo.languages.java.kits.maven_kits import MavenKits
 from coevo.languages.java.kits.prompt_words import make_prompt_words as make_prompt_words
 from coevo.languages.java.maven.pom_demand import find_pom_demand
@@ -21,8 +21,8 @@ from coevo.languages.java.tools.findings import inspect_machine as inspect_machi
 from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import find_alike_jdks, find_jdks
-from coevo.languages.java.tools.tool_versions import list_tool_versions as list_tool_versions
-from coevo.languages.mutation_tools import MutationTool
+from coevo.languages.java.tools.toolchain import list_tool_versions as list_tool_versions
+from coevo.languages.mutation import MutationTool
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import FileSurgery
 from coevo.model.listener import Say, ignore_message

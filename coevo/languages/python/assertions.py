@@ -1,20 +1,20 @@
-"""Find the assertions of Python tests and normalise their texts.
-
-Implements `coevo.languages.assertions.Assertions`. Recognised are `assert`, and by name those of
-unittest, pytest, NumPy and mocks; a helper whose name begins with `assert` or `verify` also counts.
-"""
+"""The measures of Python tests from their text: assertions with normalised texts, errors of loading, and lines to mutate."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node, Parser
 
-from coevo.languages.python.names import get_class_name
+from coevo.languages.measures import ErrorClass
+from coevo.languages.mutation import is_comment
+from coevo.languages.python.commands import get_class_name
+from coevo.languages.python.reading.statements import is_text_statement
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tokens import DEDENT, INDENT, NEWLINE, PYTHON, PythonTokens
+from coevo.languages.universal_mutator import UniversalMutator
 from coevo.model.records import TestMethod
 
 # The number of arguments, without a message, of unittest's assertions (unittest.TestCase).
@@ -170,3 +170,31 @@ def _format_arguments(call: Node, name: str, tokens: PythonTokens) -> Iterator[s
 def _join_tokens(tokens: PythonTokens, node: Node) -> str:
     texts = tokens.slice_bytes([(node.start_byte, node.end_byte)]).texts
     return ' '.join(text for text in texts if text not in _LAYOUT)
+
+
+_CLASSES: Mapping[str, ErrorClass] = {
+    'AttributeError': ErrorClass.CANNOT_FIND_SYMBOL,
+    'ImportError': ErrorClass.IMPORTS,
+    'IndentationError': ErrorClass.SYNTAX,
+    'ModuleNotFoundError': ErrorClass.IMPORTS,
+    'NameError': ErrorClass.CANNOT_FIND_SYMBOL,
+    'SyntaxError': ErrorClass.SYNTAX,
+    'TabError': ErrorClass.SYNTAX,
+    'TypeError': ErrorClass.TYPES,
+    'UnboundLocalError': ErrorClass.CANNOT_FIND_SYMBOL,
+}
+
+
+def classify_error(signature: str) -> ErrorClass:
+    """Return the class of an error from its signature; `OTHER` for an unknown type of exception."""
+    if signature.startswith('missing:'):
+        return ErrorClass.CANNOT_FIND_SYMBOL
+    name = signature.partition('@')[0].removeprefix('builtins.')
+    return _CLASSES.get(name, ErrorClass.OTHER)
+
+
+def _is_documentation(node: Node) -> bool:
+    return is_comment(node) or is_text_statement(node)
+
+
+MUTATION = UniversalMutator(suffix='.py', grammar=PYTHON, documents=_is_documentation)

@@ -14,11 +14,10 @@ from coevo.languages.cells import (
     CompiledTests,
     SettingsScope,
 )
-from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.core.channel import TargetReport
 from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.engine import find_no_shadowing, refuse_mutation
-from coevo.languages.observation import mark_as_tampered
+from coevo.languages.observation import PLAIN, RunConditions, mark_as_tampered
 from coevo.languages.project_runs import ProjectRun
 from coevo.languages.python.built import (
     BuiltEnd,
@@ -27,15 +26,13 @@ from coevo.languages.python.built import (
     load_settings,
 )
 from coevo.languages.python.c_libraries import OBSERVER
-from coevo.languages.python.cell import PythonCell
-from coevo.languages.python.cell_digest import digest_cell
+from coevo.languages.python.cell import PythonCell, digest_cell
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.checking import compile_and_check
+from coevo.languages.python.commands import make_target
 from coevo.languages.python.environments import list_packages
 from coevo.languages.python.events import derive_verdicts
-from coevo.languages.python.names import make_target
-from coevo.languages.python.reading.source_text import decode_source
-from coevo.languages.python.reading.statement_lines import add_first_lines
+from coevo.languages.python.reading.words import add_first_lines, decode_source
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.run_context import PythonRunContext

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coevo.languages.python.environments import InstalledPackages
+from coevo.languages.python.interpreters import TREE
 from coevo.languages.python.launch import PythonSetup, make_compiler_job
-from coevo.languages.python.places import TREE
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Sandbox
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from coevo.languages.python import inside
 from coevo.model.errors import Transient
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 OBSERVER = 'observer'  # confirms passes
 SLEEP = 'sleep'  # for faked clocks

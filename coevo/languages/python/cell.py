@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from coevo.languages.cells import CellKey
-from coevo.languages.core.unread_files import StandIn, find_stand_ins
+from coevo.languages.cells import CellKey, CompiledTests
+from coevo.languages.core.cell_files import StandIn, find_stand_ins
 from coevo.languages.packed_files import Files
 from coevo.languages.python.built import PythonModule
-from coevo.languages.python.reading.places import module_name
+from coevo.languages.python.reading.module_paths import module_name
+from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import PythonRunResult
-from coevo.languages.python.sides import TestNames, select_test_paths
-from coevo.languages.python.test_names import find_test_names
+from coevo.languages.python.sides import TestNames, find_test_names, select_test_paths
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 
@@ -145,3 +146,23 @@ class PythonCell:
                 names = by_name.keys() & set(_WORD.findall(self.load_file(path)))
                 left += [other for name in names for other in by_name[name]]
         return frozenset(importable)
+
+
+def digest_cell(context: PythonRunContext, cell: PythonCell, compiled: CompiledTests) -> str:
+    """Return the digest of all that a run in a cell depends on; see `BuiltPair.digest_content`."""
+    repository = context.repository
+    revs = (compiled.code_rev, compiled.tests_rev)
+    parts = (
+        *(str(repository.header(rev).tree) for rev in revs),
+        repr(replace(cell.module.needs, pins=())),  # the effect of the pins is in `locked`
+        repr((cell.module.folder, cell.module.roots, cell.module.options, cell.module.written)),
+        *(f'{path} {hashlib.sha256(binary).hexdigest()}' for path, binary in cell.module.compiled),
+        *(f'{path} {hashlib.sha256(text).hexdigest()}' for path, text in cell.module.metadata),
+        cell.module.installed.locked,
+        cell.module.installed.interpreter.version,
+        context.digest,
+        context.sandbox.name,
+        repr(compiled.borrowed),
+        repr(compiled.edits),
+    )
+    return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()

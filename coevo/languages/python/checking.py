@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from coevo.languages.cells import CheckedSource
 from coevo.languages.python.environments import InstalledPackages
+from coevo.languages.python.interpreters import TREE
 from coevo.languages.python.launch import PythonSetup, make_checker_job
-from coevo.languages.python.places import TREE
 from coevo.languages.python.run_context import PythonRunContext
 
 _BYTES = 256 << 20

@@ -11,9 +11,8 @@ from typing import TypeGuard
 
 from packaging.utils import canonicalize_name
 
-from coevo.languages.builds import Build, make_build_without_runtime
+from coevo.languages.builds import NEEDS_SUBMODULE, Build, make_build_without_runtime
 from coevo.languages.cells import CellKey
-from coevo.languages.left_out import NEEDS_SUBMODULE
 from coevo.languages.python.built import (
     BuiltEnd,
     PythonModule,
@@ -21,6 +20,7 @@ from coevo.languages.python.built import (
     list_module_folders,
     list_project_folders,
     make_module,
+    needs_submodule,
 )
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.environments import InstalledPackages, list_packages
@@ -33,10 +33,9 @@ from coevo.languages.python.interpreter_choice import (
 )
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import find_main_packages
-from coevo.languages.python.left_out import needs_submodule
 from coevo.languages.python.metadata import build_metadata
 from coevo.languages.python.missing_modules import find_missing_lines, find_missing_modules
-from coevo.languages.python.reading.layout import is_build_file
+from coevo.languages.python.reading.module_paths import is_build_file
 from coevo.languages.python.requirements.locks import load_pins
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.languages.python.requirements.stated import Needs, get_requirement_name

@@ -19,7 +19,7 @@ from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.resolution import LockedRequirements, ResolutionFailure
 from coevo.languages.python.uv_jobs import install_packages
 from coevo.sandboxes.sandbox import Sandbox
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 # This failure is a verdict on the revision, as is a resolution that takes too long.
 INSTALLS_TOO_LONG = 'install_too_long'

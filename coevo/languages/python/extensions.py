@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from coevo.languages.core.unread_files import find_stand_ins, require_unread
+from coevo.languages.core.cell_files import find_stand_ins, require_unread
 from coevo.languages.packed_files import pack_files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup, make_extension_job
@@ -29,7 +29,7 @@ from coevo.languages.python.wheels import (
     parse_build_system,
 )
 from coevo.storage import durable
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 _ASKED = re.compile(rb'ext_modules|\bExtension\s*\(|\bcythonize\b|cffi_modules')
 # mypyc compiles Python modules, which takes minutes, and the cache key does not cover these

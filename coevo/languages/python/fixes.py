@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from coevo.languages.declarations import Import, SourceFile
-from coevo.languages.fix_rules import FixRule, TestFailure
-from coevo.languages.fixes import Fix, ProjectFiles, find_only, insert_line
+from coevo.languages.fixes import Fix, FixRule, ProjectFiles, TestFailure, find_only, insert_line
 from coevo.languages.python import reading
 
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")

@@ -1,9 +1,4 @@
-"""Find the interpreters of this machine that sandboxes can use.
-
-$COEVO_PYTHONS lists the permitted ones (`3.11:3.12`, programs or prefixes, separated by colons),
-and excludes all others. Without it they are looked for on PATH under names such as python3.11, then
-the one that runs coevo is taken, and those of pyenv, of uv, and of the tool cache.
-"""
+"""Find the interpreters of this machine that sandboxes can use, and their place in the sandbox."""
 
 from __future__ import annotations
 
@@ -20,7 +15,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.storage.folders import find_cache_folder
+from coevo.sandboxes.sandbox import Mount
+from coevo.storage.disk import find_cache_folder
+
+# Read-only: the files of the run, the interpreter and its packages.
+TREE_FILE, PROGRAMS = '/in/tree', '/in/programs'
+PYTHON, PACKAGES = '/python', '/packages'
+
+# Writable, in memory: the tree that tests run in, and a virtual environment for it.
+TREE, ENVIRONMENT = '/w/tree', '/w/env'
+
+# Links to the programs of the host that tests may use.
+TOOLS = f'{ENVIRONMENT}/tools'
+
 
 # The range that the worker supports; uv still installs packages for 3.6.
 OLDEST = (3, 6)
@@ -190,3 +197,44 @@ def is_open_to_all(folder: Path) -> bool:
     """Return whether any user can enter a folder, or run a program, from the root on."""
     real = folder.resolve()
     return all(path.stat().st_mode & stat.S_IXOTH for path in (real, *real.parents))
+
+
+# The sandbox always shows the programs below this folder.
+_SYSTEM = Path('/usr')
+
+
+def get_sandbox_program(interpreter: Interpreter) -> str:
+    """Return the path of an interpreter's program in the sandbox."""
+    prefix = str(interpreter.prefix) if _is_system(interpreter) else PYTHON
+    return f'{prefix}/{interpreter.name}'
+
+
+def get_library_variables(interpreter: Interpreter) -> dict[str, str]:
+    """Return the variables with which an interpreter finds its shared library in the sandbox.
+
+    {} if it has its own path there.
+    """
+    return {} if _is_system(interpreter) else {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
+
+
+def list_interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
+    """Return the mounts that make an interpreter visible in the sandbox; () if it is below /usr.
+
+    An interpreter in a closed folder is copied first.
+    """
+    if _is_system(interpreter):
+        return ()
+    return (Mount(source=ensure_readable_prefix(interpreter), target=PYTHON),)
+
+
+def list_system_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
+    """Return the files of an interpreter that lies below /usr, at their own paths; else ()."""
+    if not _is_system(interpreter):
+        return ()
+    places = (interpreter.name, f'lib/python{interpreter.release}')
+    paths = (interpreter.prefix / place for place in places)  # own name: a release of Python
+    return tuple(Mount(source=path, target=str(path)) for path in paths)
+
+
+def _is_system(interpreter: Interpreter) -> bool:
+    return interpreter.prefix == _SYSTEM

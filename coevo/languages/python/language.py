@@ -11,24 +11,19 @@ from functools import partial
 from coevo.git.repository import Repository
 from coevo.languages import base
 from coevo.languages.capabilities import Capability
+from coevo.languages.kits import PromptWords
 from coevo.languages.measures import Measures
-from coevo.languages.prompt_words import PromptWords
-from coevo.languages.python import (
-    assertions,
-    c_libraries,
-    load_errors,
-    reading,
-    smells,
-    surgery,
-    uv,
+from coevo.languages.python import assertions, c_libraries, reading, smells, surgery, uv
+from coevo.languages.python.assertions import MUTATION
+from coevo.languages.python.commands import (
+    add_commands as add_commands,
+    make_pytest_id,
+    to_module_path,
 )
-from coevo.languages.python.commands import add_commands as add_commands
 from coevo.languages.python.engine import make_engine as make_engine
 from coevo.languages.python.interpreter_choice import RELEASED, allows_feature
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.kits import PythonKits
-from coevo.languages.python.mutation import MUTATION
-from coevo.languages.python.names import make_pytest_id, to_module_path
 from coevo.languages.python.requirements.reading import BUILD_FILES as BUILD_FILES, load_needs
 from coevo.languages.python.supply import (
     PythonSupply,
@@ -56,7 +51,7 @@ MEASURES = Measures(
     mutation=MUTATION,
     placebos=placebos,
     undoing=undo,
-    errors=load_errors,
+    errors=assertions,
 )
 # The observer needs a C compiler; `doctor` reports a missing one.
 _OBSERVER = frozenset({Capability.OBSERVE, Capability.WATCH} if c_libraries.find_compiler() else ())

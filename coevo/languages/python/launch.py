@@ -11,9 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.python.environments import InstalledPackages
-from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.places import ENVIRONMENT, PACKAGES, PROGRAMS, TOOLS, TREE, TREE_FILE
-from coevo.languages.python.shown_interpreter import (
+from coevo.languages.python.interpreters import (
+    ENVIRONMENT,
+    PACKAGES,
+    PROGRAMS,
+    TOOLS,
+    TREE,
+    TREE_FILE,
+    Interpreter,
     get_library_variables,
     get_sandbox_program,
     list_interpreter_mounts,

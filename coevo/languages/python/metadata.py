@@ -28,7 +28,7 @@ from packaging.utils import (
 )
 from packaging.version import InvalidVersion, Version
 
-from coevo.languages.core.unread_files import find_stand_ins, require_unread
+from coevo.languages.core.cell_files import find_stand_ins, require_unread
 from coevo.languages.packed_files import pack_files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup, make_metadata_job
@@ -43,7 +43,7 @@ from coevo.languages.python.wheels import (
     read_to_end,
 )
 from coevo.storage import durable
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 _READS = re.compile(rb'importlib[._]metadata|pkg_resources|entry_points')
 _LEGACY = 'setuptools.build_meta:__legacy__'

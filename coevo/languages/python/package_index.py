@@ -31,8 +31,8 @@ from coevo.languages.python.index_pages import (
 )
 from coevo.model.errors import Transient
 from coevo.storage.beneath import join_beneath
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.fetching import FetchAnswer, Fetcher
-from coevo.storage.folders import find_cache_folder
 
 _PAGE_BYTES, _FILE_BYTES, _METADATA_BYTES = 64 << 20, 4 << 30, 16 << 20
 MOST_PART_BYTES = 16 << 20

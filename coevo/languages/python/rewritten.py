@@ -16,10 +16,10 @@ from pathlib import Path
 from coevo.git.objects import LINK
 from coevo.languages.packed_files import SECONDS, Files
 from coevo.languages.python.environments import InstalledPackages, list_packages
+from coevo.languages.python.interpreters import TREE
 from coevo.languages.python.launch import PythonSetup, make_rewriter_job
-from coevo.languages.python.places import TREE
 from coevo.languages.python.reading.collection import SETTINGS
-from coevo.languages.python.test_names import find_test_names
+from coevo.languages.python.sides import find_test_names
 from coevo.sandboxes.sandbox import Sandbox
 
 _BYTES = 256 << 20

@@ -26,20 +26,18 @@ from coevo.languages.python.byte_code import ByteCodeCache
 from coevo.languages.python.c_libraries import SLEEP, compile_library
 from coevo.languages.python.environments import InstalledPackages, install_locked
 from coevo.languages.python.interpreter_choice import RELEASED, SETTLED, Feature
-from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.interpreters import PROGRAMS, Interpreter
 from coevo.languages.python.launch import PythonSetup, make_clock_job
-from coevo.languages.python.places import PROGRAMS
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure, resolve_requirements
 from coevo.languages.python.rewritten import RewrittenTestCache
-from coevo.languages.python.sides import select_test_paths
-from coevo.languages.python.test_names import find_test_names
+from coevo.languages.python.sides import find_test_names, select_test_paths
 from coevo.languages.python.uv_jobs import compile_requirements, install_packages
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Transient
 from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import Sandbox
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 # The last feature release whose virtual environments came with setuptools, which has
 # `pkg_resources`.

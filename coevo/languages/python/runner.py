@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from coevo.languages.core.cell_files import StandIn
 from coevo.languages.core.channel import TargetReport
 from coevo.languages.core.sessions import SESSION_SECONDS, Sessions
 from coevo.languages.core.test_processes import CpuBounds
 from coevo.languages.core.test_runs import RunResult
-from coevo.languages.core.unread_files import StandIn
 from coevo.languages.python.events import PythonProcessReport
+from coevo.languages.python.interpreters import PACKAGES, TREE
 from coevo.languages.python.launch import (
     PythonSetup,
     make_layout_script,
@@ -28,7 +29,6 @@ from coevo.languages.python.launch import (
     make_worker_command,
 )
 from coevo.languages.python.options import BLOCKED
-from coevo.languages.python.places import PACKAGES, TREE
 from coevo.sandboxes.job import HOME
 from coevo.sandboxes.sandbox import Job, Sandbox
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from coevo.git.objects import LINK
-from coevo.languages.python.places import ENVIRONMENT, PACKAGES, TOOLS
+from coevo.languages.python.interpreters import ENVIRONMENT, PACKAGES, TOOLS
 
 _GROUPS = ('console_scripts', 'gui_scripts')
 _NAME = re.compile(r'[A-Za-z0-9][\w.+-]{0,99}')

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coevo.languages.core.channel import TargetReport
-from coevo.languages.python.reading.places import module_name
+from coevo.languages.python.reading.module_paths import module_name
 from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace
 
 

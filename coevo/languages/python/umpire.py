@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from coevo.languages.project_runs import ProjectRun
 from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cells import PythonCells
+from coevo.languages.python.commands import make_target
 from coevo.languages.python.events import PythonProcessReport, is_below_conftest
-from coevo.languages.python.names import make_target
 from coevo.languages.python.options import select_own_options
 from coevo.languages.python.runner import LOADING_SECONDS, PythonRunResult
 from coevo.model.records import TestMethod

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.model.errors import Fatal, Transient
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 _SECONDS = 300
 # The network may need certificates of the machine's own store, which uv's built-in list lacks.

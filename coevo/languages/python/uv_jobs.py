@@ -23,22 +23,24 @@ from typing import IO
 
 from coevo.languages.python import uv
 from coevo.languages.python.index_proxy import IndexProxy
-from coevo.languages.python.interpreters import Interpreter, fingerprint_program, is_open_to_all
-from coevo.languages.python.package_index import get_machine_index
-from coevo.languages.python.places import PACKAGES
-from coevo.languages.python.shown_interpreter import (
+from coevo.languages.python.interpreters import (
+    PACKAGES,
+    Interpreter,
+    fingerprint_program,
     get_library_variables,
     get_sandbox_program,
+    is_open_to_all,
     list_interpreter_mounts,
 )
+from coevo.languages.python.package_index import get_machine_index
 from coevo.languages.python.site_folder import DATE, SiteFault, unpack_packages
 from coevo.model.errors import Transient
 from coevo.sandboxes.job import WORK_FOLDER
 from coevo.sandboxes.process import Process
 from coevo.sandboxes.read_only_proxy import serve_job
 from coevo.sandboxes.sandbox import Job, Limits, Mount, Sandbox
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.durable import UNFINISHED
-from coevo.storage.folders import find_cache_folder
 
 _UV, _WHEELS, _LINKS = '/in/uv', '/in/wheels', '/in/links'
 _LIST, _PINS = 'requirements.txt', 'pins.txt'

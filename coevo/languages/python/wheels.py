@@ -27,8 +27,8 @@ from coevo.languages.python.resolution import LockedRequirements, ResolutionFail
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.beneath import find_path_fault, join_beneath
-from coevo.storage.bounded_toml import parse_toml
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.bounded_reading import parse_toml
+from coevo.storage.disk import find_cache_folder
 
 NO_WHEEL, NEEDS_COMPILER, NO_SOURCE = 'no_wheel', 'needs_compiler', 'no_source'
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coevo.git.pool import RepositoryPool
+from coevo.git.clones import RepositoryPool
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.listener import SILENT, Listener
 from coevo.snapshots.code_free.blobs import find_blobs, open_clone

@@ -19,7 +19,7 @@ from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import build_table_of_plain_rows
 from coevo.model.texts import TEXTS_WITHHELD
 from coevo.snapshots.code_free.attribution import ATTRIBUTION, fill_attribution
-from coevo.snapshots.code_free.descriptions import refresh_card, refresh_croissant
+from coevo.snapshots.code_free.attribution import refresh_card, refresh_croissant
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.code_free.tables import (
     find_table,

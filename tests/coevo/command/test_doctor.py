@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.doctor import examine_machine
-from coevo.sandboxes import libfaketime
+from coevo.sandboxes import clock
 
 
 def test_doctor_gives_advice_for_every_missing_tool(
@@ -41,7 +41,7 @@ def test_doctor_finding_has_advice_exactly_if_it_is_not_good() -> None:
 
 
 def test_missing_libfaketime_is_reported_as_optional(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libfaketime, 'PLACES', ())
+    monkeypatch.setattr(clock, 'PLACES', ())
     (found,) = (finding for finding in examine_machine() if finding.name == 'libfaketime')
     assert str(found).startswith('no ')
     assert 'apt install libfaketime' in (found.advice or '')

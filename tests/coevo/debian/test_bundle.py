@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.debian.apt import Apt
+from coevo.debian.apt import Apt, DebianSuite
 from coevo.debian.bundle import BundleRecipe, install_bundle, load_bundle_record
-from coevo.debian.mirror import DebianSuite
 from coevo.model.errors import Fatal, Transient
 from tests.coevo.debian.archive import CODENAME, add_package, configure, publish, sign
 

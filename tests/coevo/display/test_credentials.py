@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.display import redaction
+from coevo.display import terminal
 from coevo.model.errors import Fatal, Transient
 from flows.batches.jobs import BatchJob, Verb
 from miners.cloning.clones import obtain_clone
@@ -39,13 +39,13 @@ SECRET = 'hunter2'
     ],
 )
 def test_url_is_shown_and_stored_without_its_credentials(url: str, hidden: str, kept: str) -> None:
-    assert redaction.hide_credentials(url) == hidden
-    assert redaction.strip_credentials(url) == kept
+    assert terminal.hide_credentials(url) == hidden
+    assert terminal.strip_credentials(url) == kept
 
 
 def test_credentials_of_every_url_in_a_text_are_hidden() -> None:
     text = f"cannot read 'https://a:{SECRET}@e.org' (http://e.org/?k={SECRET}): try https://e.org."
-    assert redaction.hide_credentials(text) == (
+    assert terminal.hide_credentials(text) == (
         "cannot read 'https://***@e.org' (http://e.org/?k=***): try https://e.org."
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.java.building.compilation import is_syntax_error
-from coevo.languages.java.processes.environment import name_withheld_resource
+from coevo.languages.java.processes.workarounds import name_withheld_resource
 from coevo.model.words import BreakageCause, Label, Track
 from tests.once import mined_once
 from tests.projects import Mined, junit, pom, source, write

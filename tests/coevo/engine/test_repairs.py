@@ -17,7 +17,7 @@ from coevo.languages.engine import RunSettings
 from coevo.model.quality import RepairGuard
 from coevo.model.records import compute_candidate_id
 from coevo.model.words import BreakageCause, Label, Outcome, Walk
-from coevo.sandboxes import libfaketime
+from coevo.sandboxes import clock
 from miners.diffs.changes import diff_pair
 from miners.diffs.siblings import find_siblings
 from miners.walks.pairs import Route, visit_route
@@ -98,7 +98,7 @@ def guarded_in(repository: Repository) -> Guarded:
         guards = collect_repair_evidence(evaluation, repairs, selected, near)
         runs = evaluation.cost.counts[Step.RUN_FOR_GUARD]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(libfaketime, 'PLACES', ())
+            patch.setattr(clock, 'PLACES', ())
             other = replace(evaluation, built=builders[1].build(pair))
             no_clock = collect_repair_evidence(other, repairs, selected, near)
     return Guarded(

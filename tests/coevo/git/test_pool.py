@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git.pool import RepositoryPool
+from coevo.git.clones import RepositoryPool
 from coevo.git.repository import Repository
 from tests.repos import commit, init
 

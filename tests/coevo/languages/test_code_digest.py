@@ -13,7 +13,7 @@ from coevo.languages.code_digest import (
     digest_reached_code,
     select_packages,
 )
-from coevo.languages.source_texts import strip_comments
+from coevo.languages.module_code import strip_comments
 
 ROOT = Path(__file__).parents[3]
 ROOTS = CodeRoots(

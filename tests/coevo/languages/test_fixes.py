@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.fix_rules import TestFailure
-from coevo.languages.fixes import Fix, ProjectFiles
+from coevo.languages.fixes import Fix, ProjectFiles, TestFailure
 from coevo.languages.table import get_fixer, get_reading
 from tests.repos import commit, init
 

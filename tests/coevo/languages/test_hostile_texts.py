@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from coevo.evaluation.judging.application import is_readable
-from coevo.languages.nesting import MOST_OPEN
+from coevo.languages.spans import MOST_OPEN
 from coevo.languages.table import detect_file_language, get_reading, get_surgery
 
 GO = 'package a\nimport "testing"\n'

@@ -11,7 +11,7 @@ import pytest
 
 from coevo.languages.java.reading.tokens import JAVA as GRAMMAR
 from coevo.languages.mutation import MutationTimeout
-from coevo.languages.python.mutation import MUTATION as PYTHON
+from coevo.languages.python.assertions import MUTATION as PYTHON
 from coevo.languages.universal_mutator import UniversalMutator
 
 JAVA = UniversalMutator(suffix='.java', grammar=GRAMMAR)

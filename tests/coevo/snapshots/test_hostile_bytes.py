@@ -14,7 +14,7 @@ import pytest
 import coevo
 from coevo.command.main import main
 from coevo.model.errors import DamagedSnapshot
-from coevo.snapshots import ranges
+from coevo.snapshots import remote_files
 from coevo.snapshots.catalogue import load_catalogue
 from coevo.snapshots.verification import verify_snapshot
 from tests import snapshots
@@ -98,7 +98,7 @@ SERVERS = {
 def test_every_hostile_server_response_ends_in_one_sentence(
     name: str, verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranges, '_PATIENCE', 1.0)
+    monkeypatch.setattr(remote_files, '_PATIENCE', 1.0)
     said, words = SERVERS[name]
     with saying(said) as url:
         status, told = said_by((*verb.split(), url), capsys)

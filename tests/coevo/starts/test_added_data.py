@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.starts import added_data
+from coevo.starts import added_files
 from tests.repos import commit, git, init
 
 JAVA = {
@@ -41,7 +41,7 @@ def added(folder: Path, language: str, new: dict[str, str | bytes | None]) -> di
     git(repo, 'add', 'tests/link.txt')
     changed = {'src/test/resources/old.txt': '2', 'tests/old.txt': None}
     second = commit(repo, 'second', {**changed, **new}, date='2024-03-02T00:00:00Z')
-    found = added_data.list_added_data(Repository(repo / '.git'), language, first, second)
+    found = added_files.list_added_data(Repository(repo / '.git'), language, first, second)
     assert [path for path, _ in found] == sorted(path for path, _ in found)
     return {path: content for path, content in found if content is not None}
 
@@ -65,13 +65,13 @@ def test_added_data_has_the_line_ends_of_a_checkout(tmp_path: Path) -> None:
 def test_no_data_is_added_above_the_size_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(added_data, 'MOST_BYTES', 7)
+    monkeypatch.setattr(added_files, 'MOST_BYTES', 7)
     assert added(tmp_path, 'python', {**PYTHON, 'tests/a.txt': 'a'}) == {}
 
 
 def test_files_of_a_cell_replace_added_data_of_the_same_name() -> None:
     files = (('tests/b', None), ('tests/c', b'1'))
-    assert added_data.merge_data(files, (('tests/a', b'2'), ('tests/c', b'3'))) == (
+    assert added_files.merge_data(files, (('tests/a', b'2'), ('tests/c', b'3'))) == (
         ('tests/a', b'2'),
         ('tests/b', None),
         ('tests/c', b'1'),

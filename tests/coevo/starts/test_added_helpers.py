@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.starts import added_helpers
-from coevo.starts.added_helpers import TestSources
+from coevo.starts import added_files
+from coevo.starts.added_files import TestSources
 from tests.repos import commit, init
 
 Tree = Mapping[str, str | bytes | None]
@@ -51,7 +51,7 @@ def helpers(
         for path, text in (start or {}).items()
     }
     after = TestSources(repository=before.repository, language=language, rev=second, edits=edits)
-    found = added_helpers.find_added_helpers(before, after, own)
+    found = added_files.find_added_helpers(before, after, own)
     assert [path for path, _ in found] == sorted(path for path, _ in found)
     return {path: content.decode() for path, content in found if content is not None}
 
@@ -149,7 +149,7 @@ def test_a_file_that_does_not_parse_gets_no_helpers(tmp_path: Path) -> None:
 def test_no_helpers_are_added_above_the_file_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(added_helpers, 'MOST_FILES', 1)
+    monkeypatch.setattr(added_files, 'MOST_FILES', 1)
     old = {'setup.py': ''}
     new = {'tests/a.py': '', 'tests/b.py': ''}
     assert helpers(tmp_path, 'python', old, new) == {}

@@ -6,8 +6,7 @@ import tracemalloc
 
 import pytest
 
-from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import ContentTooLarge, UnreadableContent
+from coevo.storage.bounded_reading import ContentTooLarge, UnreadableContent, parse_json
 
 MIB = 1 << 20
 LARGE = {

@@ -10,7 +10,7 @@ from coevo.languages.python.requirements.other_places import parse_toml_place
 from coevo.languages.python.requirements.reading import parse_pipfile, parse_pyproject
 from coevo.languages.python.requirements.stated import StatedRequirements
 from coevo.languages.python.wheels import parse_build_system
-from coevo.storage.bounded_toml import parse_toml
+from coevo.storage.bounded_reading import parse_toml
 
 NO_TOML = {
     'no value': 'a = ',

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from coevo.model.errors import Fatal, Transient
-from coevo.storage.retries import retry
+from coevo.storage.fetching import retry
 
 
 def fail(times: int, error: Exception) -> tuple[Callable[[], int], list[int]]:

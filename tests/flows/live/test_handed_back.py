@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.batches.claims import list_living_runs
+from flows.batches.batch import list_living_runs
 from flows.options import MineOptions
 from flows.pipeline import mine
 from tests.flows.live.test_kills import PAIRS, began, history, wait_for

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows.batches.claims import list_living_runs
+from flows.batches.batch import list_living_runs
 from flows.options import MineOptions
 from flows.pipeline import mine
 from tests.flows.mining_runs import different, gone, processes, released

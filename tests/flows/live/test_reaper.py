@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coevo.storage.store import Store
-from flows.batches.claims import list_living_runs
+from flows.batches.batch import list_living_runs
 from tests.prefect_server import Server, prefect_server
 from tests.projects import pom, source, write
 

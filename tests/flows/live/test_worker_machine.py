@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from coevo.model.errors import Fatal
-from flows.live import clock
-from flows.live.tool_check import check_tools, prepare_runner_storage
+from flows.live import heartbeat
+from flows.live.worker_settings import check_tools, prepare_runner_storage
 
 
 def test_worker_without_git_or_a_known_sandbox_is_refused(
@@ -50,16 +50,16 @@ def test_clock_file_sets_the_present(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: datetime
 ) -> None:
     (tmp_path / 'clock').write_text(text)
-    monkeypatch.setenv(clock.VARIABLE, str(tmp_path / 'clock'))
-    assert clock.now() == clock.get_scheduled_present() == said
+    monkeypatch.setenv(heartbeat.VARIABLE, str(tmp_path / 'clock'))
+    assert heartbeat.now() == heartbeat.get_scheduled_present() == said
 
 
 def test_unreadable_clock_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(clock.VARIABLE, str(tmp_path / 'clock'))
+    monkeypatch.setenv(heartbeat.VARIABLE, str(tmp_path / 'clock'))
     with pytest.raises(
         Fatal, match=r'\$COEVO_CLOCK names a clock that cannot be read: .*No such file'
     ):
-        clock.now()
+        heartbeat.now()
     (tmp_path / 'clock').write_text('noon')
     with pytest.raises(Fatal, match="'noon' is not a date; write it as 2026-01-31"):
-        clock.now()
+        heartbeat.now()

@@ -16,9 +16,8 @@ from functools import partial
 
 from coevo.languages import base
 from coevo.languages.capabilities import Capability
-from coevo.languages.kits import NoKits
+from coevo.languages.kits import NoKits, PromptWords
 from coevo.languages.measures import Measures
-from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import LanguageReading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.runtimes import SystemRuntimes

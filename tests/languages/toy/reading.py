@@ -6,19 +6,20 @@ import hashlib
 import re
 from pathlib import Path
 
-from coevo.languages import file_names, licences, submitted_files
+from coevo.languages import file_names, reading, submitted_files
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.layout import PathClassification, Side
 from coevo.languages.prints import LexicalRules
 from coevo.languages.reading import (
     NO_COMMON_CALLS,
+    DeclarationPart,
     Resolve,
+    Word,
     expect_no_throws,
     inject_nothing,
     request_nothing,
 )
 from coevo.languages.traces import ExecutedMethod
-from coevo.languages.words import DeclarationPart, Word
 from coevo.model.records import TestMethod
 from tests.languages.toy import syntax, trees
 from tests.languages.toy.syntax import TOKEN
@@ -36,7 +37,7 @@ list_reference_names = file_names.name_by_stem
 list_watch_names = file_names.name_by_types
 open_tree = trees.open_tree
 parse = syntax.parse
-parse_licences = licences.list_no_licences
+parse_licences = reading.list_no_licences
 parse_uncached = syntax.parse_uncached
 LEXIS = LexicalRules(
     comment=rb'(?m:^[ \t]*+[#][^\n]*+)', string=rb'"[^"]*+"', test_mark=re.compile(rb':')

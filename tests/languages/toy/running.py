@@ -23,7 +23,6 @@ from coevo.languages.cells import (
     CompiledTests,
     SettingsScope,
 )
-from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.core.cell_files import RevisionTrees
 from coevo.languages.core.channel import NumberedReport, TargetReport
 from coevo.languages.core.engines import RunEngine, open_run_ground
@@ -36,13 +35,14 @@ from coevo.languages.engine import (
     refuse_mutation,
     refuse_project_run,
 )
+from coevo.languages.observation import PLAIN, RunConditions
 from coevo.languages.packed_files import pack_files
 from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace, TraceBatch, unite_traces
 from coevo.languages.verdicts import NO_CLOCK, Verdict, VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome
-from coevo.sandboxes import libfaketime
+from coevo.sandboxes import clock
 from coevo.sandboxes.sandbox import Job, Limits, Mount
 from tests.languages.toy.programs import Linked, link
 from tests.languages.toy.syntax import parse
@@ -434,7 +434,7 @@ def _make_clock_variables(start: datetime | None) -> Mapping[str, str] | None:
     """The variables of a process whose clock starts at a date; None where it cannot be set."""
     if start is None:
         return {}
-    library = next(iter(libfaketime.find_libraries()), None)
+    library = next(iter(clock.find_libraries()), None)
     if library is None:
         return None
     seconds = ceil((start - datetime.now(UTC)).total_seconds())

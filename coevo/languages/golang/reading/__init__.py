@@ -3,23 +3,26 @@
 from functools import partial
 from pathlib import Path
 
-from coevo.languages import file_names, grammars, licences, reading, spans
+from coevo.languages import file_names, grammars, reading, spans
 from coevo.languages.core import comments
-from coevo.languages.golang.reading.class_under_test import (
-    guess_class_under_test as guess_class_under_test,
-)
 from coevo.languages.golang.reading.common_calls import COMMON_CALLS as COMMON_CALLS
-from coevo.languages.golang.reading.executed import is_part_of as is_part_of
+from coevo.languages.golang.reading.declared import is_part_of as is_part_of
 from coevo.languages.golang.reading.layout import (
     classify_path as classify_path,
     is_build_file as is_build_file,
 )
-from coevo.languages.golang.reading.lexis import LEXIS as LEXIS
-from coevo.languages.golang.reading.submitted_files import explain_refusal as explain_refusal
+from coevo.languages.golang.reading.submitted_files import (
+    explain_refusal as explain_refusal,
+    list_words as list_words,
+)
 from coevo.languages.golang.reading.syntax import parse as parse, parse_uncached as parse_uncached
-from coevo.languages.golang.reading.tests import find_tests as find_tests, is_fixture as is_fixture
+from coevo.languages.golang.reading.tests import (
+    find_tests as find_tests,
+    guess_class_under_test as guess_class_under_test,
+    is_fixture as is_fixture,
+)
+from coevo.languages.golang.reading.tokens import LEXIS as LEXIS
 from coevo.languages.golang.reading.trees import open_tree as open_tree
-from coevo.languages.golang.reading.words import list_words as list_words
 
 SUFFIXES = ('.go',)
 TESTS_AMONG_SOURCES = False
@@ -28,7 +31,7 @@ list_injected_names = reading.inject_nothing
 requests_any_fixture = reading.request_nothing
 list_reference_names = file_names.name_by_declarations
 list_watch_names = file_names.name_by_path
-parse_licences = licences.list_no_licences
+parse_licences = reading.list_no_licences
 list_expected_throws = reading.expect_no_throws
 compute_version = partial(
     grammars.hash_parser, 'tree-sitter-go', Path(__file__).parent, grammars, spans, comments

@@ -1,12 +1,16 @@
-"""Lists the top-level declarations of a Go file, each with its names and receiver."""
+"""Lists the declarations of a Go file, with the files that `//go:embed` compiles in, and matches executed functions with them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from tree_sitter import Node
+
+from coevo.languages.declarations import DeclaredType, Member
+from coevo.languages.traces import ExecutedMethod
 
 _GROUPS = {
     'var_declaration': frozenset({'var_spec'}),
@@ -165,3 +169,69 @@ def _read_text(node: Node | None, source: bytes) -> str:
     if node is None:
         return ''
     return source[node.start_byte : node.end_byte].decode(errors='replace')
+
+
+MARK = b'//go:embed'
+
+_DIRECTIVE = MARK.decode() + ' '
+_PATTERN = re.compile(r'"((?:[^"\\]|\\.)*)"|`([^`]*)`|(\S+)')
+_ALL = 'all:'
+_HIDDEN = ('.', '_')
+
+
+def list_embed_patterns(tokens: Iterable[str]) -> Iterator[str]:
+    """Yield the patterns of all `//go:embed` directives among tokens, without quotes.
+
+    tokens  the texts of the tokens of a declaration
+    """
+    for token in tokens:
+        if token.startswith(_DIRECTIVE):
+            for quoted, raw, bare in _PATTERN.findall(token.removeprefix(_DIRECTIVE)):
+                yield quoted or raw or bare
+
+
+def is_embedded(pattern: str, relative: str) -> bool:
+    """Return whether a pattern of `//go:embed` embeds a file: matches it or a folder above it.
+
+    Below an embedded folder, names that begin with `.` or `_` are left out, unless the pattern
+    begins with `all:`.
+
+    relative  the path of the file below the folder of the package
+    """
+    takes_hidden = pattern.startswith(_ALL)
+    wanted = pattern.removeprefix(_ALL).split('/')
+    parts = relative.split('/')
+    head, below = parts[: len(wanted)], parts[len(wanted) :]
+    if len(head) < len(wanted) or not all(map(_matches, head, wanted)):
+        return False
+    return takes_hidden or not any(part.startswith(_HIDDEN) for part in below)
+
+
+def _matches(part: str, pattern: str) -> bool:
+    return fnmatchcase(part, pattern.replace('[^', '[!'))
+
+
+def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
+    """Return whether an executed function is `member` itself or lies within it.
+
+    Lines decide; without lines the name does: `F`, `(T).M` or `(*T).M`. If `member` is None, return
+    whether what `type_` has beside functions counts as executed: for a package always, for a type
+    if the function is one of its methods. The caller must have matched the file.
+    """
+    if member is not None:
+        return _is_same_member(one, member, type_)
+    if not type_.around:
+        return True
+    return any(_is_same_member(one, each, type_) for each in type_.members)
+
+
+def _is_same_member(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:
+    if one.first_line:
+        return member.start_line <= one.first_line and one.last_line <= member.end_line
+    return one.method in _list_go_names(member, type_)
+
+
+def _list_go_names(member: Member, type_: DeclaredType) -> tuple[str, ...]:
+    if not type_.around:
+        return (member.name,)
+    return f'({type_.simple}).{member.name}', f'(*{type_.simple}).{member.name}'

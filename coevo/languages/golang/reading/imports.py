@@ -1,10 +1,4 @@
-"""Lists the imports of a Go file, with the names under which the file uses the packages.
-
-The name of a package is declared in its own files. If an import does not give a name, it is guessed
-from the path, as goimports does at first
-(https://pkg.go.dev/golang.org/x/tools/internal/imports#ImportPathToAssumedName), and from the names
-in the file: a file that compiles uses each of its imports.
-"""
+"""Lists the imports of a Go file, and recognizes packages of the standard library by their paths."""
 
 from __future__ import annotations
 
@@ -139,3 +133,57 @@ def _read_text(node: Node | None, source: bytes) -> str:
     if node is None:
         return ''
     return source[node.start_byte : node.end_byte].decode(errors='replace')
+
+
+_FIRST = frozenset(
+    {
+        *(
+            'archive',
+            'arena',
+            'bufio',
+            'builtin',
+            'bytes',
+            'cmp',
+            'compress',
+            'container',
+            'context',
+        ),
+        *(
+            'crypto',
+            'database',
+            'debug',
+            'embed',
+            'encoding',
+            'errors',
+            'expvar',
+            'flag',
+            'fmt',
+            'go',
+        ),
+        *(
+            'hash',
+            'html',
+            'image',
+            'index',
+            'io',
+            'iter',
+            'log',
+            'maps',
+            'math',
+            'mime',
+            'net',
+            'os',
+        ),
+        *('path', 'plugin', 'reflect', 'regexp', 'runtime', 'slices', 'sort', 'strconv', 'strings'),
+        *('structs', 'sync', 'syscall', 'testing', 'text', 'time', 'unicode', 'unique', 'unsafe'),
+        *('weak', 'C'),
+    }
+)
+
+
+def is_standard_package(path: str) -> bool:
+    """Return whether an import path is of the standard library, by its first part.
+
+    `C` counts, too.
+    """
+    return path.partition('/')[0] in _FIRST

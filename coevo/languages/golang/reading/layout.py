@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from coevo.languages.golang.reading.files import TEST_SUFFIX
+from coevo.languages.declarations import SourceFile
 from coevo.languages.layout import PathClassification, Side
+
+TEST_SUFFIX = '_test.go'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoFile(SourceFile):
+    """A parsed Go file.
+
+    runs  whether `go test` looks for tests in it; True for a text without a path
+    """
+
+    runs: bool = True
+
+
+def may_declare_tests(path: str) -> bool:
+    """Return whether the go tool looks for tests in a file: only if its name ends in `_test.go`.
+
+    True, too, for ''. See https://pkg.go.dev/cmd/go#hdr-Test_packages.
+    """
+    return not path or path.endswith(TEST_SUFFIX)
+
 
 SUFFIX = '.go'
 TESTDATA = 'testdata'
@@ -72,3 +96,67 @@ def find_relative_name(path: str) -> str:
     if TESTDATA in parts:
         return '/'.join(parts[parts.index(TESTDATA) :])
     return path.rpartition('/')[2]
+
+
+_INTERNAL = 'internal'
+_NAMED = re.compile(
+    r'tests?|testing|_?test[-_]?(?:util|utils|help|helper|helpers|ing|lib|common|support)|.+test(?:s|util|utils|ing)?'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportEdge:
+    """An import of one package of the revision by another, both given by their folders.
+
+    by_test  whether the import is in a test file
+    """
+
+    importer: str
+    imported: str
+    by_test: bool
+
+
+def may_be_for_tests(folder: str) -> bool:
+    """Return whether the path of a package folder suggests that it serves tests alone.
+
+    That is so below a folder `internal`, and for a name such as `testutil`.
+    """
+    parts = folder.split('/')
+    return _INTERNAL in parts or _NAMED.fullmatch(parts[-1]) is not None
+
+
+def find_packages_for_tests(
+    candidates: frozenset[str], graph: Iterable[ImportEdge]
+) -> frozenset[str]:
+    """Return the folders of the packages that serve tests alone.
+
+    These are candidates that test files import, directly or through other such packages, and that
+    no other code imports.
+
+    graph  all imports between packages of the revision
+    """
+    edges = list(graph)
+    packages = candidates & {edge.imported for edge in edges}
+    while True:
+        used = {
+            edge.imported for edge in edges if not edge.by_test and edge.importer not in packages
+        }
+        if packages.isdisjoint(used):
+            break
+        packages -= used
+    return packages & _find_reached_by_tests(packages, edges)
+
+
+def _find_reached_by_tests(found: frozenset[str], edges: Iterable[ImportEdge]) -> frozenset[str]:
+    """Return the packages in `found` that test files import, directly or through each other."""
+    known = list(edges)
+    reached: set[str] = set()
+    while True:
+        more = {
+            edge.imported
+            for edge in known
+            if edge.imported in found and (edge.by_test or edge.importer in reached)
+        }
+        if more <= reached:
+            return frozenset(reached)
+        reached |= more

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from coevo.languages.declarations import Member
-from coevo.languages.golang.reading.declared import GoDeclaration, list_constant_lines
-from coevo.languages.golang.reading.embedding import list_embed_patterns
+from coevo.languages.golang.reading.declared import (
+    GoDeclaration,
+    list_constant_lines,
+    list_embed_patterns,
+)
 from coevo.languages.golang.reading.token_walk import GoTokenIndex
 from coevo.languages.golang.reading.tokens import GoPackageNames, GoTokenSlice
 from coevo.languages.spans import subtract_holes

@@ -19,18 +19,21 @@ from tree_sitter import Node, Parser
 from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.declarations import MODULE, DeclaredType, Member
 from coevo.languages.golang.reading.declared import GoDeclaration, list_declarations
-from coevo.languages.golang.reading.files import GoFile, may_declare_tests
-from coevo.languages.golang.reading.imports import bind_names, list_imports, make_import_records
+from coevo.languages.golang.reading.imports import (
+    bind_names,
+    is_standard_package,
+    list_imports,
+    make_import_records,
+)
+from coevo.languages.golang.reading.layout import GoFile, may_declare_tests
 from coevo.languages.golang.reading.members import (
     GoMemberReader,
     GoTokenisedDeclaration,
     list_modifiers,
 )
-from coevo.languages.golang.reading.std import is_standard_package
 from coevo.languages.golang.reading.token_walk import GO, GoTokenIndex
 from coevo.languages.golang.reading.tokens import GoPackageNames
-from coevo.languages.nesting import is_nested_too_deep
-from coevo.languages.spans import Span, subtract_holes
+from coevo.languages.spans import Span, is_nested_too_deep, subtract_holes
 from coevo.model.records import compute_short_hash
 
 # The same bounds as for Java: far beyond hand-written code, and equal on every machine.

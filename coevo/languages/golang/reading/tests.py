@@ -1,19 +1,15 @@
-"""Finds the functions that `go test` runs: tests, fuzz tests with seeds, examples with output.
-
-The rules are those of the go tool (https://go.dev/src/cmd/go/internal/load/test.go, isTest and
-isTestFunc, and https://go.dev/src/go/doc/example.go). Benchmarks do not count, since they are not
-run. Subtests are part of their function, and the methods of a suite are subtests of the function
-that runs the suite.
-"""
+"""Finds the functions that `go test` runs, and guesses what each of them is about."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
-from coevo.languages.golang.reading.files import GoFile
+from coevo.languages.golang.reading.layout import GoFile
 from coevo.languages.golang.reading.token_walk import OUTPUT
 from coevo.languages.reading import Resolve
+from coevo.model.records import TestMethod
 
 _MAIN = 'TestMain'
 _INIT = 'init'
@@ -98,3 +94,18 @@ def _load_parameters(tokens: tuple[str, ...]) -> tuple[str, ...]:
         return ('?',)
     end = tokens.index(')', start)
     return tokens[start + 1 : end] if tokens[end + 1 : end + 2] == ('{',) else ('?',)
+
+
+# `ExampleRouter_Walk` shows a method of Router (https://pkg.go.dev/testing#hdr-Examples); tests are
+# often named in the same way.
+_OF_TYPE = re.compile(r'(?:Test|Fuzz|Example)_?([A-Z]\w*?)_\w+')
+_EXTERNAL = '_test'
+
+
+def guess_class_under_test(test: TestMethod) -> str:
+    """Return the type after which a test is named: `Router` for `TestRouter_Walk`.
+
+    For a test without such a name, return its package, such as `mux` for packages mux and mux_test.
+    """
+    match = _OF_TYPE.fullmatch(test.test_method)
+    return match[1] if match else test.test_class.removesuffix(_EXTERNAL)

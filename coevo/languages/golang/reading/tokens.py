@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
+
+from coevo.languages.prints import LexicalRules
 
 END = ';'
 _NAME, _TYPE = '\1name', '\1type'  # no token of Go begins with this character
@@ -157,3 +160,10 @@ class GoTokenSlice:
 
     def _list_texts_with_role(self, *roles: GoTokenRole) -> frozenset[str]:
         return frozenset(token.text for token in self.tokens if token.role in roles)
+
+
+LEXIS = LexicalRules(
+    comment=rb'//[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+\*/',
+    string=rb"""(?: "(?:\\.|[^"\\\n]++)*+" | `[^`]*+` | '(?:\\.|[^'\\\n]++)*+' )""",
+    test_mark=re.compile(rb'\bfunc\s+(?:Test|Fuzz|Example)'),
+)

@@ -15,9 +15,18 @@ from pathlib import PurePosixPath
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType, Import, LocatedType, Member
-from coevo.languages.golang.reading.embedding import MARK, is_embedded, list_embed_patterns
-from coevo.languages.golang.reading.files import TEST_SUFFIX, GoFile
-from coevo.languages.golang.reading.layout import GO_MOD, VENDOR, is_compiled, is_test_path
+from coevo.languages.golang.reading.declared import MARK, is_embedded, list_embed_patterns
+from coevo.languages.golang.reading.layout import (
+    GO_MOD,
+    TEST_SUFFIX,
+    VENDOR,
+    GoFile,
+    ImportEdge,
+    find_packages_for_tests,
+    is_compiled,
+    is_test_path,
+    may_be_for_tests,
+)
 from coevo.languages.golang.reading.module_paths import (
     GoModulePaths,
     ImportingFile,
@@ -25,11 +34,6 @@ from coevo.languages.golang.reading.module_paths import (
     parse_module_path,
 )
 from coevo.languages.golang.reading.syntax import parse
-from coevo.languages.golang.reading.testing_packages import (
-    ImportEdge,
-    find_packages_for_tests,
-    may_be_for_tests,
-)
 from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     PlacedFiles,

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from coevo.languages.golang.reading.imports import GoImport
-from coevo.languages.golang.reading.std import is_standard_package
+from coevo.languages.golang.reading.imports import GoImport, is_standard_package
 from coevo.languages.golang.surgery.cuts import find_line_of_group, include_separator
 from coevo.languages.golang.surgery.pieces import GoOutline, make_outline
 from coevo.languages.text_edits import TextEdits, find_line_end

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from coevo.languages.declarations import MODULE, DeclaredType
 from coevo.languages.golang.surgery.cuts import remove_parts, wrap_in_keyword
 from coevo.languages.golang.surgery.import_repair import repair_imports
-from coevo.languages.golang.surgery.kept_signature import keep_signature as keep_signature
 from coevo.languages.golang.surgery.pieces import GoOutline, GoPart, GoPiece, make_outline
-from coevo.languages.golang.surgery.plain_values import list_plain_versions as list_plain_versions
+from coevo.languages.golang.surgery.plain_values import (
+    keep_signature as keep_signature,
+    list_plain_versions as list_plain_versions,
+)
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.undoing import LocatedDeclaration
 from coevo.model.dependencies import Revised

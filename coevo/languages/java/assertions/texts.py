@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from tree_sitter import Node, Parser
 
-from coevo.languages.java.assertions.found import (
+from coevo.languages.java.assertions.calls import (
     DESCRIBING,
     GROUP,
     Assertion,

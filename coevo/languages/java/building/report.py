@@ -6,7 +6,9 @@ they are read, and a path that leaves the tree is refused.
 
 from __future__ import annotations
 
+import os
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -14,6 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from coevo.languages.java.places import BUILD_TREE, HEAD, REPOSITORY, TREE
+from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES, Toolchain
 
 LEVEL_RAISED = 'source-level-8'
 LINTERS_LEFT_OUT = 'without-linters'
@@ -334,3 +337,79 @@ def _locate_in_tree(path: str, here: _ModuleFolder) -> str | None:
         if resolved_path.is_relative_to(BUILD_TREE)
         else None
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JdkDemand:
+    """The lowest and highest feature release that build files allow; None if they do not say.
+
+    `named` holds the releases that files of continuous integration and version managers name.
+    """
+
+    lowest: int | None = None
+    highest: int | None = None
+    named: frozenset[int] = frozenset()
+
+
+# The language level that a build declares, as Maven derives it from all POMs.
+
+# 8 for `8`, `1.8` and `1.8.0`.
+_LEVEL = re.compile(r'(?:1\.)?(\d{1,2})(?:\.\d+)*')
+
+
+def find_declared_level(modules: Iterable[JavaModule]) -> int | None:
+    """Return the highest declared level of the modules; None if none is declared.
+
+    A level that coevo had to raise or fill in does not count. A JDK for the whole build must
+    support the highest level.
+    """
+    levels = (
+        _parse_level(str(compiler.get('release') or compiler.get('source') or ''))
+        for module in modules
+        if LEVEL_RAISED not in module.overrides
+        for compiler in (module.main_compiler, module.compiler)
+    )
+    return max((level for level in levels if level is not None), default=None)
+
+
+def _parse_level(text: str) -> int | None:
+    match = _LEVEL.fullmatch(text.strip())
+    return int(match[1]) if match else None
+
+
+def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
+    """Yield javac's options for a module, from the settings of its compiler plugin.
+
+    These are language level, encoding (UTF-8 if none is set), annotation processors that are in the
+    repository of libraries, and the POM's own arguments. The class path is not included.
+    """
+    yield from _list_level_options(compiler, tools)
+    yield from ('-encoding', str(compiler.get('encoding') or 'UTF-8'))
+    if compiler.get('parameters'):
+        yield '-parameters'
+    if compiler.get('proc'):
+        yield f'-proc:{compiler["proc"]}'
+    processor_path = compiler.get('processor_path')
+    if isinstance(processor_path, list) and processor_path:
+        library_paths = (locate_library(str(path)) for path in processor_path)
+        places = [f'{REPOSITORY}/{path}' for path in library_paths if path]
+        yield from ('-processorpath', os.pathsep.join(places))
+    processors = compiler.get('processors')
+    if isinstance(processors, list) and processors:
+        yield from ('-processor', ','.join(map(str, processors)))
+    arguments = compiler.get('arguments')
+    if isinstance(arguments, list):
+        yield from map(str, arguments)
+
+
+def _list_level_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
+    """Yield `--release` if it is set and the JDK has it (9 or later); else `-source` and `-target`.
+
+    This is what compiler plugin 3.13 does. An option that the POM does not set is left out.
+    """
+    if compiler.get('release') and tools.feature >= FIRST_WITH_MODULES:
+        yield from ('--release', str(compiler['release']))
+        return
+    for name in ('source', 'target'):
+        if compiler.get(name):
+            yield from (f'-{name}', str(compiler[name]))

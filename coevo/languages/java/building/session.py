@@ -1,13 +1,13 @@
-"""A JVM in a sandbox that builds revisions and compiles test trees, one request at a time."""
+"""A JVM in a sandbox that builds revisions and compiles test trees, one at a time, and the result of all tries to build."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -185,3 +185,23 @@ def compute_crowding(load: float, processors: int) -> float:
     The upper limit makes sure that a hanging process is ended eventually.
     """
     return min(_MOST_CROWDED, max(1.0, load / processors))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildAttempt:
+    """The answer of the build that counts, its builder's name, and the CPU seconds of all tries.
+
+    overrides  names of the changes to the revision's build files with which it was built
+    rewritten  the build files with these changes, by path in the tree
+    """
+
+    answer: JvmAnswer | JvmDeath
+    builder: str
+    cpu_seconds: float
+    overrides: tuple[str, ...] = ()
+    rewritten: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def get_cpu_seconds(answer: JvmAnswer | JvmDeath) -> float:
+    """Return the CPU seconds of an answer; 0 if the JVM died."""
+    return 0.0 if isinstance(answer, JvmDeath) else answer.cpu_seconds

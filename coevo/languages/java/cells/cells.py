@@ -14,8 +14,7 @@ from coevo.languages.java.building.compilation import (
     is_out_of_space,
     parse_compile_report,
 )
-from coevo.languages.java.building.javac_options import list_javac_options
-from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.building.report import JavaModule, list_javac_options
 from coevo.languages.java.building.session import TOO_LONG, JvmAnswer, JvmDeath, JvmSession
 from coevo.languages.java.building.settings import JavacSettings, make_compile_request
 from coevo.languages.java.cells.compiled_cells import (
@@ -31,9 +30,9 @@ from coevo.languages.java.cells.compiled_cells import (
 from coevo.languages.java.cells.edited_code import CodeEditor, EditedCode
 from coevo.languages.java.cells.edited_files import Files, is_below, write_files
 from coevo.languages.java.cells.runners import ReactorRunners
-from coevo.languages.java.revisions.borrowed_settings import apply_borrowed_settings
+from coevo.languages.java.revisions.failures import name_test_class
+from coevo.languages.java.revisions.junits import apply_borrowed_settings
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
-from coevo.languages.java.revisions.unread_files import name_test_class
 from coevo.model.records import compute_short_hash
 from coevo.storage.beneath import join_beneath
 

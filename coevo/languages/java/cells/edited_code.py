@@ -15,23 +15,20 @@ from coevo.languages.java.building.build_outputs import (
     link_classes,
 )
 from coevo.languages.java.building.compilation import has_out_of_space_error, name_compiler_death
-from coevo.languages.java.building.javac_options import list_javac_options
-from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.building.report import JavaModule, list_javac_options
 from coevo.languages.java.building.session import JvmDeath, JvmSession
 from coevo.languages.java.building.settings import JavacSettings, make_check_request
 from coevo.languages.java.cells.edited_files import (
+    CheckedSets,
+    EditedSources,
     Files,
     compute_depth,
     find_top_level_types,
     is_below,
     is_in_family,
     move_classes,
-    write_files,
-)
-from coevo.languages.java.cells.edited_sources import (
-    CheckedSets,
-    EditedSources,
     select_java_sources,
+    write_files,
 )
 from coevo.languages.java.processes.launch import Launcher
 from coevo.storage.beneath import join_beneath

@@ -1,16 +1,20 @@
-"""Build a revision with Gradle: once, by Gradle's own script in a separate process.
-
-Its caches stay in the sandbox and serve one build only, since scripts of another revision could
-write to them.
-"""
+"""Builds with Gradle: one try in a separate process, and commands with which anyone can run the tests of a start state."""
 
 from __future__ import annotations
 
-from coevo.languages.java.building.build_attempt import BuildAttempt, get_cpu_seconds
+from collections.abc import Sequence
+
 from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.session import JvmDeath, JvmSession
+from coevo.languages.java.building.session import (
+    BuildAttempt,
+    JvmDeath,
+    JvmSession,
+    get_cpu_seconds,
+)
 from coevo.languages.java.places import BUILD_TREE, GRADLE_FOLDER, GRADLES, REPOSITORY, WORKSPACE
 from coevo.languages.java.tools.gradles import Gradle
+from coevo.model.environments import Environment
+from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Mount
 
 # The prefix of the build tool's name in environments and results.
@@ -53,3 +57,27 @@ def build_by_gradle(
 
 def _locate_in_sandbox(gradle: Gradle) -> str:
     return f'{GRADLES}/{gradle.version}'
+
+
+def is_built_by_gradle(environment: Environment | None) -> bool:
+    """Return whether an environment names Gradle as its build tool; False for None."""
+    return environment is not None and environment.build_tool.startswith(NAME)
+
+
+def make_gradle_command(module: str, task: str) -> tuple[str, ...]:
+    """Return the command for a task of one project.
+
+    The task of the root has a leading `:`, since its bare name would run it in every project.
+    """
+    if module == '.':
+        return ('gradle', f':{task}')
+    return ('gradle', '-p', module, task)
+
+
+def make_test_selection(methods: Sequence[TestMethod]) -> tuple[str, ...]:
+    """Return Gradle's `--tests` options that select test methods; empty without methods.
+
+    Gradle selects by name only, so a name covers all overloads and parameter sets.
+    """
+    names = dict.fromkeys(f'{method.test_class}.{method.test_method}' for method in methods)
+    return tuple(word for name in names for word in ('--tests', name))

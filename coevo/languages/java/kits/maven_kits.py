@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import os
+import re
 import tarfile
+import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 from coevo.languages.java.commands import SUREFIRE
-from coevo.languages.java.gradle.commands import is_built_by_gradle
-from coevo.languages.java.kits.steady_repository import remove_dates
+from coevo.languages.java.gradle.attempts import is_built_by_gradle
 from coevo.languages.java.tools.artifacts import ArtifactProxy, list_upstreams
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import Jdk, choose_jdk, find_alike_jdks, find_jdks
@@ -21,8 +25,74 @@ from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.pump import pump_connections
 from coevo.sandboxes.sandbox import Job, Limits, Mount, Process, Sandbox
 from coevo.sandboxes.unpacking import END, unpack
+from coevo.storage.bounded_reading import UnreadableContent, load_member, open_zip
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.durable import build_folder_once
-from coevo.storage.folders import find_cache_folder
+
+_ABOUT = '_remote.repositories'
+# The end of a line about an artifact that is from no other repository.
+_BUILT_HERE = b'>='
+_LOCAL_METADATA = 'maven-metadata-local.xml'
+_DATE = re.compile(rb'(?<=<lastUpdated>)\d+|(?<=<updated>)\d+')
+_NO_DATE = b'20000101000000'
+# Nothing is compiled or run with them, and documentation has dates in its text.
+_NEEDLESS = ('-javadoc.jar', '-sources.jar')
+_FIRST_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+_MOST_ARCHIVE_BYTES = 256 << 20
+
+
+def remove_dates(folder: Path) -> None:
+    """Take the times out of a local repository, whose files nothing else may share but by links.
+
+    Archives of the modules that were built here get the first time that a ZIP can have; those with
+    their sources or documentation are removed. An archive that cannot be read stays as it is.
+    """
+    for about in sorted(path for path in folder.rglob(_ABOUT) if path.is_file()):
+        lines = about.read_bytes().splitlines()
+        entries = sorted(line for line in lines if line and not line.startswith(b'#'))
+        _replace_content(about, b''.join(entry + b'\n' for entry in entries))
+        own = {entry.removesuffix(_BUILT_HERE) for entry in entries if entry.endswith(_BUILT_HERE)}
+        for file in sorted(about.parent.iterdir()):
+            if os.fsencode(file.name) in own and file.is_file():
+                _remove_dates_of_artifact(file)
+    for metadata in sorted(path for path in folder.rglob(_LOCAL_METADATA) if path.is_file()):
+        _replace_content(metadata, _DATE.sub(_NO_DATE, metadata.read_bytes()))
+
+
+def _replace_content(file: Path, content: bytes) -> None:
+    """Write a file anew; other links to it keep the old content.
+
+    Nothing is synced, since an interrupt leaves the whole folder to be made again.
+    """
+    file.unlink()
+    file.write_bytes(content)
+
+
+def _remove_dates_of_artifact(file: Path) -> None:
+    """Rewrite an archive that was built here, or remove it if nothing needs it."""
+    if file.name.endswith(_NEEDLESS):
+        file.unlink()
+    elif file.suffix == '.jar' and file.stat().st_size <= _MOST_ARCHIVE_BYTES:
+        with suppress(UnreadableContent):
+            _replace_content(file, _rewrite(file))
+
+
+def _rewrite(file: Path) -> bytes:
+    """Return an archive with its entries in their order, stored, without times and extra fields.
+
+    Raises: UnreadableContent, also if they are too large.
+    """
+    written, left = io.BytesIO(), _MOST_ARCHIVE_BYTES
+    with open_zip(file) as archive, zipfile.ZipFile(written, 'w') as new:
+        for entry in archive.infolist():
+            content = load_member(archive, entry.filename, most=left)
+            left -= len(content)
+            plain = zipfile.ZipInfo(entry.filename, _FIRST_ZIP_DATE)
+            plain.create_system = 3
+            plain.external_attr = (0o40755 if entry.is_dir() else 0o100644) << 16
+            new.writestr(plain, content)
+    return written.getvalue()
+
 
 # The paths of the tools in an agent's sandbox.
 

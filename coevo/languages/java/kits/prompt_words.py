@@ -9,12 +9,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from coevo.languages.java.gradle.commands import (
+from coevo.languages.java.gradle.attempts import (
     is_built_by_gradle,
     make_gradle_command,
     make_test_selection,
 )
-from coevo.languages.prompt_words import PromptWords
+from coevo.languages.kits import PromptWords
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 

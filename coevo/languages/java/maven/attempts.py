@@ -11,9 +11,15 @@ import json
 import re
 from pathlib import Path
 
-from coevo.languages.java.building.build_attempt import BuildAttempt, get_cpu_seconds
 from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.session import TOO_LONG, JvmAnswer, JvmDeath, JvmSession
+from coevo.languages.java.building.session import (
+    TOO_LONG,
+    BuildAttempt,
+    JvmAnswer,
+    JvmDeath,
+    JvmSession,
+    get_cpu_seconds,
+)
 from coevo.languages.java.building.settings import make_build_request
 from coevo.languages.java.maven.snapshots import (
     Replacement,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
-from coevo.languages.left_out import NEEDS_LFS_FILE, NEEDS_SUBMODULE
+from coevo.languages.builds import NEEDS_LFS_FILE, NEEDS_SUBMODULE
 
 _POINTER = b'version https://git-lfs.github.com/spec/'
 _POINTER_BYTES = 1024

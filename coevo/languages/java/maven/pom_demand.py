@@ -11,7 +11,7 @@ from functools import lru_cache
 from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
-from coevo.languages.java.building.jdk_demand import JdkDemand
+from coevo.languages.java.building.report import JdkDemand
 
 _PROPERTIES = re.compile(
     r'(maven\.compiler\.(release|source|target)|(java|jdk)([.-](source|target|release))?[.-]?(version|level)?)$'

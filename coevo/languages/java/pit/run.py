@@ -20,7 +20,7 @@ from coevo.languages.java.processes.launch import JVM_OPTIONS, Launcher
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.runner import RunTarget
 from coevo.languages.java.tools.pit import PitInstallation
-from coevo.languages.mutation_tools import ByteCodeMutant, ByteCodeMutants
+from coevo.languages.mutation import ByteCodeMutant, ByteCodeMutants
 from coevo.model.quality import PitTrouble
 from coevo.sandboxes.sandbox import Job, Process, Sandbox
 

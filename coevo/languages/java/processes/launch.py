@@ -19,14 +19,13 @@ from coevo.languages.java.processes.archives import (
     ArchiveRehearsal,
     make_dump_job,
 )
-from coevo.languages.java.processes.class_path import move_libraries_first
 from coevo.languages.java.processes.jvm_options import (
     select_usable_environment,
     select_usable_options,
 )
-from coevo.languages.java.processes.plan import LaunchPlan
+from coevo.languages.java.processes.packed_trees import mount_shelves
+from coevo.languages.java.processes.plan import LaunchPlan, move_libraries_first
 from coevo.languages.java.processes.runner import encode_request
-from coevo.languages.java.processes.shelves import mount_shelves
 from coevo.languages.java.processes.stand_ins import GuardedJob, guard_run
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES, Toolchain

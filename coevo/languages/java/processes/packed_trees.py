@@ -1,9 +1,4 @@
-"""The tree of a test process as one archive file, which hides the layers it was made of.
-
-A test may read mounts, the arguments of its shell, dates, inodes and the order of entries. All of
-these are the same whether or not anything in the tree was edited: there is one archive under a
-random name, with sorted entries, one owner and one date.
-"""
+"""The files of a test process: its tree as one archive file, and its libraries and tools in a folder of their own."""
 
 from __future__ import annotations
 
@@ -12,8 +7,13 @@ import secrets
 import shutil
 import stat
 import tarfile
-from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from coevo.model.records import compute_short_hash
+from coevo.sandboxes.sandbox import Mount
+from coevo.storage.beneath import SafePath, join_beneath
 
 # Archives kept for each thread. Each is as large as its tree, and a test runs several times with
 # the same one.
@@ -113,3 +113,56 @@ def _add_entry(archive: tarfile.TarFile, name: str, state: os.stat_result, file:
         info.size = state.st_size
         with file.open('rb') as content:
             archive.addfile(info, content)
+
+
+def mount_shelves(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:
+    """Yield mounts that show a sandbox only the given files of the shared folders.
+
+    There is one mount for each top folder of the sandbox paths. Its source is filled with hard
+    links to the files if it does not exist yet.
+
+    folder  holds one subfolder for each set of files; thread-safe
+    files   sandbox path -> file of the host; entries that are no regular files are skipped
+    """
+    known = {
+        sandbox_path: file for sandbox_path, file in sorted(files.items()) if _is_regular_file(file)
+    }
+    if not known:
+        return
+    shelf = folder / compute_short_hash(
+        *(f'{sandbox_path}\0{file}' for sandbox_path, file in known.items())
+    )
+    if not shelf.is_dir():
+        _fill_shelf(shelf, known)
+    for top in sorted({PurePosixPath(sandbox_path).parts[1] for sandbox_path in known}):
+        yield Mount(source=shelf / top, target=f'/{top}')
+
+
+def _is_regular_file(file: Path) -> bool:
+    return file.is_file() and not file.is_symlink()
+
+
+def _fill_shelf(shelf: Path, files: Mapping[str, Path]) -> None:
+    """Create a folder with links to the files, in one step, since other threads may do the same."""
+    shelf.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=shelf.parent, prefix='new-') as scratch:
+        new = Path(scratch, 'shelf')
+        for sandbox_path, file in files.items():
+            _link_file(file, join_beneath(new, sandbox_path.lstrip('/')))
+        try:
+            new.rename(shelf)
+        except OSError:
+            if not shelf.is_dir():
+                raise
+
+
+def _link_file(file: Path, target: SafePath) -> None:
+    """Hard-link a file; if that fails, copy it with its time, on which class archives depend."""
+    try:
+        target.add_hard_link(file)
+    except OSError:  # the file is on another file system or belongs to another user
+        with file.open('rb') as source, target.open_new_file() as copy:
+            shutil.copyfileobj(source, copy)
+            times = os.fstat(source.fileno())
+            copy.flush()
+            os.utime(copy.fileno(), ns=(times.st_atime_ns, times.st_mtime_ns))

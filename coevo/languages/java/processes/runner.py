@@ -24,8 +24,8 @@ from coevo.languages.core.test_processes import (
 from coevo.languages.java.building.compilation import VIA
 from coevo.languages.java.observation.observed_run import ObservedRun
 from coevo.languages.java.observation.observer import WatchedMethod
-from coevo.languages.java.processes.environment import name_withheld_resource
 from coevo.languages.java.processes.stand_ins import GuardedJob, KeyedStream
+from coevo.languages.java.processes.workarounds import name_withheld_resource
 from coevo.languages.java.tools.wire import encode_strings
 from coevo.languages.verdicts import KILLED, Verdict, VerdictBatch
 from coevo.model.words import Outcome

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from coevo.git.repository import find_stand_in
-from coevo.languages.core.unread_files import StandIn
+from coevo.languages.core.cell_files import StandIn
 from coevo.languages.java.places import TREE
 from coevo.sandboxes.sandbox import Job
 

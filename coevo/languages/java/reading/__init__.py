@@ -7,24 +7,22 @@ from functools import partial
 
 from coevo.languages import file_names, grammars, reading, submitted_files
 from coevo.languages.java.reading import syntax, tests, tokens
-from coevo.languages.java.reading.class_under_test import (
-    guess_class_under_test as guess_class_under_test,
-)
 from coevo.languages.java.reading.common_calls import COMMON_CALLS as COMMON_CALLS
 from coevo.languages.java.reading.executed import is_part_of as is_part_of
-from coevo.languages.java.reading.expected_throws import (
-    list_expected_throws as list_expected_throws,
-)
-from coevo.languages.java.reading.lexis import LEXIS as LEXIS
-from coevo.languages.java.reading.pom_licences import parse_licences as parse_licences
+from coevo.languages.java.reading.poms import parse_licences as parse_licences
 from coevo.languages.java.reading.standard_folders import (
     classify_path as classify_path,
     is_build_file as is_build_file,
 )
 from coevo.languages.java.reading.syntax import parse as parse, parse_uncached as parse_uncached
-from coevo.languages.java.reading.tests import find_tests as find_tests, is_fixture as is_fixture
+from coevo.languages.java.reading.tests import (
+    find_tests as find_tests,
+    guess_class_under_test as guess_class_under_test,
+    is_fixture as is_fixture,
+    list_expected_throws as list_expected_throws,
+)
+from coevo.languages.java.reading.tokens import LEXIS as LEXIS, list_words as list_words
 from coevo.languages.java.reading.trees import open_tree as open_tree
-from coevo.languages.java.reading.words import list_words as list_words
 
 SUFFIXES = ('.java',)
 TESTS_AMONG_SOURCES = True

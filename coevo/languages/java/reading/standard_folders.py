@@ -1,14 +1,13 @@
-"""Classify files by the standard folders of Maven and Gradle.
-
-The first such folder in a path decides: `src/it/shop/src/main/java/Till.java` belongs to a test.
-Folders that a POM declares in addition are handled by `coevo.languages.java.reading.trees`.
-"""
+"""Classify files by the standard folders of Maven and Gradle, and find those that a module ships or makes its product from."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
 
-from coevo.languages.layout import PathClassification, Side
+from coevo.languages.layout import PathClassification, ProductionKind, Side
 
 BUILD_FILE = 'pom.xml'
 
@@ -43,3 +42,47 @@ def find_project_folder(path: str) -> str | None:
 def is_build_file(path: str) -> bool:
     """Return whether a path names a POM."""
     return path.rpartition('/')[2] == BUILD_FILE
+
+
+_LANGUAGES = {
+    '.java': ProductionKind.CODE,
+    '.kt': ProductionKind.KOTLIN,
+    '.groovy': ProductionKind.GROOVY,
+    '.scala': ProductionKind.SCALA,
+}
+_RESOURCES = frozenset({'resources', 'resources-filtered', 'webapp'})
+
+# Folders below `src/main` of documents and of descriptors for packaging.
+_NOT_SHIPPED = frozenset({'assembly', 'docs', 'javadoc', 'site'})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredFolder:
+    """A folder of sources or resources that a POM declares, on the code's or on the tests' side.
+
+    `path` is relative to the repository and ends with a slash.
+    """
+
+    path: str
+    side: Side
+    is_resource: bool = False
+
+
+def classify_production(path: str, declared: Iterable[DeclaredFolder]) -> ProductionKind | None:
+    """Return the kind of a file of the code's side; None if a module does not ship it.
+
+    declared  the folders that the POM of the file's module declares
+    """
+    above = [folder for folder in declared if path.startswith(folder.path)]
+    if any(folder.is_resource for folder in above):
+        return ProductionKind.RESOURCE
+    _, standard, below = f'/{path}'.rpartition('/src/main/')
+    folder = below.partition('/')[0] if standard and '/' in below else ''
+    if folder in _RESOURCES:
+        return ProductionKind.RESOURCE
+    if folder in _NOT_SHIPPED:
+        return None
+    language = _LANGUAGES.get(PurePosixPath(path).suffix)
+    if language is not None or above or folder in ('java', 'kotlin', 'groovy', 'scala', ''):
+        return language
+    return ProductionKind.TEMPLATE

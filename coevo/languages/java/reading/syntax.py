@@ -22,8 +22,13 @@ from coevo.languages.java.reading.tokens import (
     erase_type_name,
     is_shareable,
 )
-from coevo.languages.nesting import is_nested_too_deep
-from coevo.languages.spans import Span, begins_line, find_code_end, subtract_holes
+from coevo.languages.spans import (
+    Span,
+    begins_line,
+    find_code_end,
+    is_nested_too_deep,
+    subtract_holes,
+)
 from coevo.model.records import compute_short_hash
 
 _KINDS = {

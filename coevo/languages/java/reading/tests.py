@@ -5,9 +5,13 @@ Supports JUnit 3 to 6, TestNG, engines of the JUnit Platform and composed annota
 
 from __future__ import annotations
 
+import re
+from pathlib import PurePosixPath
+
 from coevo.languages.ancestry import AncestryQuery
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.reading import Resolve
+from coevo.model.records import TestMethod
 
 TEST_ANNOTATIONS = frozenset(
     {
@@ -211,3 +215,36 @@ def _is_public_void(member: Member) -> bool:
 
 def _has_body(member: Member) -> bool:
     return member.tokens[-1:] == ('}',)
+
+
+_HEAD = re.compile(r'\$*[^$]*')
+_AFFIX = re.compile(r'^Tests?(?=[A-Z])|(?:Tests?|TestCases?|IT|ITCase|Spec)$')
+
+
+def guess_class_under_test(test: TestMethod) -> str:
+    """Return the simple name of the class that a test class is named after; it need not exist.
+
+    It is `Foo` for FooTest, TestFoo or FooIT. For nested test classes, the outermost class counts.
+    """
+    simple, stem = test.test_class.rpartition('.')[2], PurePosixPath(test.test_file).stem
+    outermost = stem if f'{simple}$'.startswith(f'{stem}$') else _HEAD.findall(simple)[0]
+    return _AFFIX.sub('', outermost)
+
+
+_EXPECTED = re.compile(rb'\bexpected(?:Exceptions)?\s*=\s*\{?([^)}]*)')
+# Match from the beginning of a name only; otherwise a long name is scanned again from each letter.
+_CLASS = re.compile(rb'(?<![\w$.])([A-Za-z_$][\w$.]*)\s*\.\s*class\b')
+
+
+def list_expected_throws(source: bytes) -> tuple[str, ...]:
+    """Return the class names, as written, of throwables that a file's tests expect, sorted.
+
+    They are those in `expected = …` of JUnit 4 and `expectedExceptions = …` of TestNG. A file that
+    uses JUnit 4's `ExpectedException` rule gives only `Throwable`, since the rule can be given any
+    throwable in many ways. A test gains nothing by naming one: being left by an expected exception
+    counts no more than doing nothing.
+    """
+    if b'ExpectedException' in source and re.search(rb'\.expect\w*\s*\(', source):
+        return ('Throwable',)
+    names = {name for text in _EXPECTED.findall(source) for name in _CLASS.findall(text)}
+    return tuple(sorted(name.decode('utf-8', 'replace') for name in names))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import tree_sitter_java
-from tree_sitter import Language, Node
+from tree_sitter import Language, Node, Parser
 
 from coevo.languages.grammars import list_fixed_node_kinds
+from coevo.languages.prints import LexicalRules
+from coevo.languages.reading import DeclarationPart, Word
 from coevo.languages.spans import Span
 
 JAVA = Language(tree_sitter_java.language())
@@ -256,3 +259,52 @@ def _unindent_text_block(block: str) -> str:
     significant = [line for line in lines[:-1] if line.strip()] + lines[-1:]
     margin = min(len(line) - len(line.lstrip()) for line in significant)
     return '\n'.join(line[margin:].rstrip() for line in lines)
+
+
+LEXIS = LexicalRules(
+    comment=rb'//[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+\*/',
+    string=rb'''(?:
+        """(?:\\.|[^"\\]++|"(?!""))*+"""
+        | (?!""")"(?:\\.|[^"\\\n]++)*+"
+        | '(?:\\.|[^'\\\n]++)*+'
+    )''',
+    # JUnit 3 and TestNG classes treat `void` methods as tests, without an annotation.
+    test_mark=re.compile(rb'\bvoid\b|@(?!Override\b)'),
+)
+
+
+# Members are not a compilation unit; the grammar needs a type around them.
+_BEFORE, _AFTER = b'class _ {\n', b'\n}'
+
+
+@lru_cache(maxsize=1024)
+def list_words(source: str) -> tuple[Word, ...]:
+    """Return the tokens of a declaration as words with their positions and kinds, in order.
+
+    `source` is the declaration alone. Comments are left out.
+    """
+    content = source.encode('utf-8', 'replace')
+    whole = _BEFORE + content + _AFTER
+    tokens = JavaTokens(Parser(JAVA).parse(whole).root_node, whole)
+    inner = tokens.slice_spans([(len(_BEFORE), len(_BEFORE) + len(content))]).tokens
+    return tuple(_make_words(inner, whole))
+
+
+def _make_words(tokens: tuple[JavaToken, ...], whole: bytes) -> Iterator[Word]:
+    starts = [0] + [i + 1 for i, byte in enumerate(whole) if byte == 0x0A]
+    kinds = ['', *(token.text for token in tokens), '']
+    for number, token in enumerate(tokens):
+        line = bisect_right(starts, token.start) - 1
+        column = len(whole[starts[line] : token.start].decode(errors='replace'))
+        part = _classify_part(token.kind, kinds[number], kinds[number + 2])
+        yield Word(token.text, part, line - 1, column)
+
+
+def _classify_part(kind: str, before: str, after: str) -> DeclarationPart:
+    if kind not in _IDENTIFIERS:
+        return DeclarationPart.REST
+    if kind == 'type_identifier' or before == '@':
+        return DeclarationPart.TYPE
+    if after == '(' or before == '::':
+        return DeclarationPart.CALL
+    return DeclarationPart.MEMBER if before == '.' else DeclarationPart.PLAIN

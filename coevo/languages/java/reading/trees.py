@@ -12,10 +12,11 @@ from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import LocatedType, SourceFile
-from coevo.languages.java.reading.production import DeclaredFolder, classify_production
 from coevo.languages.java.reading.standard_folders import (
     BUILD_FILE,
+    DeclaredFolder,
     classify_path,
+    classify_production,
     find_project_folder,
     is_build_file,
 )

@@ -19,7 +19,7 @@ from typing import Any, cast
 import psutil
 
 from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
-from coevo.languages.java.tools.refactoring_miner import fetch_class_path
+from coevo.languages.java.tools.toolchain import fetch_class_path
 from coevo.languages.refactorings import RefactoringsUnknown
 from coevo.model.errors import Fatal
 

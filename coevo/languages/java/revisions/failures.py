@@ -1,13 +1,18 @@
-"""Reasons why no build tool can build a revision, and which of them do not depend on the JDK."""
+"""Reasons why no build tool can build a revision, and test files that no compiler gets, since their classes are nested too deeply."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from coevo.git.repository import Repository
+from coevo.languages.builds import NEEDS_LFS_FILE, NEEDS_SUBMODULE
 from coevo.languages.java.building.report import JavaModule, name_failure
 from coevo.languages.java.building.session import JvmAnswer, JvmDeath
 from coevo.languages.java.maven.attempts import OF_THE_MODEL, SIBLING_NOT_PACKAGED
-from coevo.languages.left_out import NEEDS_LFS_FILE, NEEDS_SUBMODULE
+from coevo.languages.java.reading.standard_folders import classify_path
+from coevo.languages.java.reading.syntax import MOST_BYTES, MOST_NESTED, parse
+from coevo.languages.layout import Side
+from coevo.languages.spans import may_nest_deeper
 from coevo.model.reasons import LIBRARY_REASONS
 
 # The tree exceeds the space of a sandbox.
@@ -63,3 +68,39 @@ def fails_on_any_jdk(failure: str | None) -> bool:
 def is_builder_death(failure: str) -> bool:
     """Return whether a failure means that the builder died on the revision."""
     return failure.startswith(_BUILDER_DIED)
+
+
+_SUFFIX = '.java'
+
+
+def find_unread_tests(repository: Repository, rev: str) -> frozenset[str]:
+    """Return the paths of a revision's Java test files whose classes are nested too deeply.
+
+    Files that are merely too long are not included: compiling them takes time linear in their
+    length.
+    """
+    return frozenset(
+        path
+        for path, entry in repository.tree(rev).items()
+        if path.endswith(_SUFFIX)
+        and _is_test_source(path)
+        and _is_too_deeply_nested(repository.blob(entry.oid))
+    )
+
+
+def name_test_class(path: str) -> str:
+    """Return the qualified class name that the path of a test file implies."""
+    placement = classify_path(path)
+    assert placement is not None, 'it is a test file'
+    inner = placement.relative.partition('/')[2]  # drop the folder of the programming language
+    return inner.removesuffix(_SUFFIX).replace('/', '.')
+
+
+def _is_test_source(path: str) -> bool:
+    placement = classify_path(path)
+    return placement is not None and placement.side is Side.TEST and not placement.is_resource
+
+
+def _is_too_deeply_nested(content: bytes) -> bool:
+    short = len(content) <= MOST_BYTES
+    return short and may_nest_deeper(content, MOST_NESTED) and parse(content).unreadable

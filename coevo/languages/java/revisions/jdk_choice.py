@@ -1,25 +1,60 @@
-"""Rank the JDKs to try for a pair of revisions, the most likely one first.
-
-The build files' requirement bounds the JDKs that the authors can have meant. Among these, the
-preferred one is the release with which most people built at the revision's date, or, if the
-revision's own files name releases, the named one nearest to it.
-"""
+"""Rank the JDKs to try for a pair: those that its files for continuous integration name, and those that are available."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from itertools import zip_longest
 
 from coevo.git.repository import Repository
-from coevo.languages.java.building.jdk_demand import JdkDemand
+from coevo.languages.java.building.report import JdkDemand
 from coevo.languages.java.gradle import choice as gradle_choice
 from coevo.languages.java.maven.pom_demand import find_pom_demand
 from coevo.languages.java.places import POM
-from coevo.languages.java.revisions.named_jdks import find_named_jdks
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.jdks import PREFERRED, Jdk
 from coevo.model.records import Pair
+
+# Patterns of the files' paths, and of the lines that name a JDK.
+_PLACES = (
+    (
+        r'\.travis\.yml|\.circleci/config\.yml|\.gitlab-ci\.yml|\.?appveyor\.yml',
+        r'jdk[-_: ]*(?:1\.)?(\d{1,2})\b|^\s*java:[ \t]*(.*)$',
+    ),
+    (
+        r'\.github/workflows/[^/]+\.ya?ml',
+        r'^[\s-]*[\'"]?(?:java|jdk)(?:[-_]?version)?[\'"]?:[ \t]*((?:\n[ \t]*-.*)+|.*)$',
+    ),
+    (r'\.sdkmanrc|\.tool-versions|system\.properties', r'^java\S*[ =](.*)$'),
+    (r'\.java-version', r'^(.*)$'),
+)
+_NUMBER = re.compile(r'(?<![\d.+])(?:1\.)?(\d{1,2})(?!\d)')
+_KNOWN = range(5, 40)
+
+
+def find_named_jdks(repository: Repository, rev: str) -> frozenset[int]:
+    """Return the JDK feature releases that a revision's CI and version files name, as {8, 11}.
+
+    coevo need not have these JDKs.
+    """
+    releases: set[int] = set()
+    for path, entry in repository.tree(rev).items():
+        for path_pattern, line in _PLACES:
+            if re.fullmatch(path_pattern, path):
+                releases |= _parse_named_releases(repository.blob(entry.oid), line)
+    return frozenset(releases)
+
+
+@lru_cache(maxsize=1024)
+def _parse_named_releases(content: bytes, line: str) -> frozenset[int]:
+    text = content.decode('utf-8', 'replace')
+    matches = re.finditer(line, text, re.MULTILINE | re.IGNORECASE)
+    groups = (each for match in matches for each in match.groups() if each)
+    numbers = (int(number) for each in groups for number in _NUMBER.findall(each))
+    return frozenset(number for number in numbers if number in _KNOWN)
+
 
 # Long-term releases and their dates (Oracle Java SE Support Roadmap).
 LONG_TERM = (

@@ -12,23 +12,25 @@ from pathlib import Path
 from typing import Any
 
 from coevo.languages.builds import Build
+from coevo.languages.core.cell_files import StandIn
 from coevo.languages.core.test_runs import RunResult
-from coevo.languages.core.unread_files import StandIn
 from coevo.languages.java.building import settings
-from coevo.languages.java.building.build_attempt import BuildAttempt
 from coevo.languages.java.building.build_outputs import BuildOutput, separate_tests_and_code
-from coevo.languages.java.building.jdk_demand import find_declared_level
 from coevo.languages.java.building.project_command import ProjectCommand, make_project_job
 from coevo.languages.java.building.report import (
     OUTPUT_ELSEWHERE,
+    find_declared_level,
     list_left_out,
     parse_modules,
 )
-from coevo.languages.java.building.session import JvmDeath, JvmSession
+from coevo.languages.java.building.session import BuildAttempt, JvmDeath, JvmSession
 from coevo.languages.java.gradle import attempts as gradle_attempts
 from coevo.languages.java.gradle.attempts import make_gradle_mount
-from coevo.languages.java.gradle.choice import choose_gradle_for_revision
-from coevo.languages.java.gradle.scripts import BUILD_FILES, has_gradle_script
+from coevo.languages.java.gradle.choice import (
+    BUILD_FILES,
+    choose_gradle_for_revision,
+    has_gradle_script,
+)
 from coevo.languages.java.maven.attempts import MavenBuildAttempts
 from coevo.languages.java.maven.builder_archive import prepare_rehearsal
 from coevo.languages.java.maven.left_out import find_absent_need
@@ -42,21 +44,20 @@ from coevo.languages.java.processes.archives import (
 from coevo.languages.java.processes.launch import Launcher
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.stand_ins import find_stand_ins
-from coevo.languages.java.revisions.contents import BuildContents
 from coevo.languages.java.revisions.failures import (
     GRADLE_MISSING,
     NO_BUILD_FILE,
     PATH_TOO_LONG,
     TREE_TOO_LARGE,
     explain_failure,
+    find_unread_tests,
     is_builder_death,
 )
 from coevo.languages.java.revisions.junits import JUnitChoices
-from coevo.languages.java.revisions.run_context import JavaRunContext
+from coevo.languages.java.revisions.run_context import BuildContents, JavaRunContext
 from coevo.languages.java.revisions.sharing import can_share, find_differing_paths, share_outputs
-from coevo.languages.java.revisions.unread_files import find_unread_tests
 from coevo.languages.java.tools.gradles import Gradle
-from coevo.languages.java.tools.jdk_bundles import list_source_packages
+from coevo.languages.java.tools.jdk_supply import list_source_packages
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.model.errors import Transient
@@ -64,7 +65,7 @@ from coevo.model.reasons import Reason
 from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import Job, Mount
 from coevo.storage.beneath import find_path_fault, join_beneath
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 # Why the project's own command is not run: a project of Gradle, or a folder that is no module.
 NOT_BY_MAVEN, NO_MODULE = 'not_by_maven', 'no_module'

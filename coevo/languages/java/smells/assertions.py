@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.java.assertions.found import (
+from coevo.languages.java.assertions.calls import (
     Assertion,
     find_assertion_groups,
     find_assertions,

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.source import JavaTest, parse_java_source
-from coevo.languages.java.smells import assertions, bodies, classes, production, resources
+from coevo.languages.java.smells import assertions, production, resources, tests
 from coevo.model.records import TestMethod
 
 
@@ -43,21 +43,21 @@ class JavaSmell(StrEnum):
 
 _OF_TESTS: Mapping[JavaSmell, Callable[[JavaTest], bool]] = {
     JavaSmell.ASSERTION_ROULETTE: assertions.is_assertion_roulette,
-    JavaSmell.CONDITIONAL_TEST_LOGIC: bodies.is_conditional_test_logic,
-    JavaSmell.CONSTRUCTOR_INITIALIZATION: classes.is_constructor_initialization,
-    JavaSmell.DEFAULT_TEST: classes.is_default_test,
+    JavaSmell.CONDITIONAL_TEST_LOGIC: tests.is_conditional_test_logic,
+    JavaSmell.CONSTRUCTOR_INITIALIZATION: tests.is_constructor_initialization,
+    JavaSmell.DEFAULT_TEST: tests.is_default_test,
     JavaSmell.DUPLICATE_ASSERT: assertions.is_duplicate_assert,
-    JavaSmell.EMPTY_TEST: bodies.is_empty_test,
-    JavaSmell.EXCEPTION_HANDLING: bodies.is_exception_handling,
-    JavaSmell.GENERAL_FIXTURE: classes.is_general_fixture,
-    JavaSmell.IGNORED_TEST: classes.is_ignored_test,
+    JavaSmell.EMPTY_TEST: tests.is_empty_test,
+    JavaSmell.EXCEPTION_HANDLING: tests.is_exception_handling,
+    JavaSmell.GENERAL_FIXTURE: tests.is_general_fixture,
+    JavaSmell.IGNORED_TEST: tests.is_ignored_test,
     JavaSmell.MAGIC_NUMBER_TEST: assertions.is_magic_number_test,
     JavaSmell.MYSTERY_GUEST: resources.is_mystery_guest,
     JavaSmell.REDUNDANT_ASSERTION: assertions.is_redundant_assertion,
-    JavaSmell.REDUNDANT_PRINT: bodies.is_redundant_print,
+    JavaSmell.REDUNDANT_PRINT: tests.is_redundant_print,
     JavaSmell.RESOURCE_OPTIMISM: resources.is_resource_optimism,
     JavaSmell.SENSITIVE_EQUALITY: assertions.is_sensitive_equality,
-    JavaSmell.SLEEPY_TEST: bodies.is_sleepy_test,
+    JavaSmell.SLEEPY_TEST: tests.is_sleepy_test,
     JavaSmell.UNKNOWN_TEST: assertions.is_unknown_test,
 }
 _OF_PRODUCTION: Mapping[JavaSmell, Callable[[JavaTest, DeclaredType], bool]] = {

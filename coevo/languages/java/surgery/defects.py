@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from tree_sitter import Node
 
 from coevo.languages.declarations import Member
-from coevo.languages.java.assertions.found import find_assertions
+from coevo.languages.java.assertions.calls import find_assertions
 from coevo.languages.java.reading.calls import find_calls, iterate_nodes, list_named_children
 from coevo.languages.java.reading.source import JavaSource, parse_java_source
 from coevo.languages.text_edits import TextEdits, remove_span, replace_span

@@ -1,6 +1,6 @@
 """Insert statements and comments without effect into Java code.
 
-Implements `coevo.languages.placebos.PlaceboInsertion`.
+Implements `coevo.languages.undoing.PlaceboInsertion`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from tree_sitter import Node
 from coevo.languages.java.reading.calls import iterate_nodes, list_named_children
 from coevo.languages.java.reading.source import parse_java_source
 from coevo.languages.java.surgery.plain_values import CONSTRUCTOR_CALL
-from coevo.languages.placebos import PlaceboKind, choose_line_breaks, invent_word
-from coevo.languages.undoing import LocatedDeclaration
+from coevo.languages.undoing import LocatedDeclaration, PlaceboKind, choose_line_breaks, invent_word
 
 _BLOCKS = ('block', 'constructor_body')
 

@@ -21,7 +21,6 @@ from coevo.languages.java.surgery.renaming import (
     find_local_types,
     list_renamings,
 )
-from coevo.languages.placebos import invent_word
 from coevo.languages.rewriting import (
     Rewrite,
     RewriteKind,
@@ -35,6 +34,7 @@ from coevo.languages.rewriting import (
     wrap,
 )
 from coevo.languages.spans import Span
+from coevo.languages.undoing import invent_word
 
 # Below these nothing is rewritten.
 _LEFT_OUT = frozenset(

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from coevo.languages.declarations import DeclaredType, Import, SourceFile
 from coevo.languages.java.reading.source import parse_java_source
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.kept_signature import put_old_body
-from coevo.languages.java.surgery.plain_values import list_plain_versions as list_plain_versions
+from coevo.languages.java.surgery.plain_values import (
+    list_plain_versions as list_plain_versions,
+    put_old_body,
+)
 from coevo.languages.text_edits import TextEdits, find_indentation
 from coevo.languages.undoing import LocatedDeclaration, find_neighbours
 from coevo.model.dependencies import Revised

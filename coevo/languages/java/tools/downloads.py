@@ -24,7 +24,7 @@ from coevo.storage.bounded_http import (
     make_login_headers,
 )
 from coevo.storage.bounded_reading import ContentTooLarge, UnreadableContent
-from coevo.storage.retries import retry
+from coevo.storage.fetching import retry
 
 _LARGEST_BYTES, _SECONDS = 1 << 30, 1800.0
 _CHECKSUM_BYTES, _CHECKSUM_SECONDS = 64 << 10, 60.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-from coevo.languages.findings import DoctorFinding, read_first_output_line
-from coevo.languages.java.tools import refactoring_miner
+from coevo.languages.java.tools import toolchain
 from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
+from coevo.languages.runtimes import DoctorFinding, read_first_output_line
 from coevo.model.errors import Fatal
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 
 def inspect_machine() -> Iterator[DoctorFinding]:
@@ -76,7 +76,7 @@ def _check_tool_cache() -> DoctorFinding:
 
 def _check_refactoring_miner() -> DoctorFinding:
     """Return the finding on RefactoringMiner; it needs its jars, JPype and a JDK 17 or newer."""
-    name = f'RefactoringMiner {refactoring_miner.get_version()}'
+    name = f'RefactoringMiner {toolchain.get_version()}'
     lacking = list(_list_lacking_parts())
     return DoctorFinding(
         name=name,
@@ -93,7 +93,7 @@ def _check_refactoring_miner() -> DoctorFinding:
 
 
 def _list_lacking_parts() -> Iterator[str]:
-    if not refactoring_miner.is_fetched():
+    if not toolchain.is_fetched():
         yield 'jars in the tool cache'
     if find_spec('jpype') is None:
         yield 'JPype'

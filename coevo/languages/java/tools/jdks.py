@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from coevo.model.errors import Fatal
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 PREFERRED = 17
 

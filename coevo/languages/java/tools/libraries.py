@@ -16,8 +16,8 @@ from coevo.languages.java.tools.jdks import Jdk
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say
 from coevo.sandboxes.host_tools import run_tool
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.durable import build_folder_once
-from coevo.storage.folders import find_cache_folder
 
 _COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
 

@@ -1,10 +1,8 @@
-"""The tools of the JVM side: a JDK, a pinned Maven, pinned libraries and coevo's own programs.
-
-On first use they are fetched and compiled into the tool cache; later uses need no network.
-"""
+"""The tools of the JVM side: a JDK, a pinned Maven, pinned libraries and RefactoringMiner, with their versions."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -12,6 +10,7 @@ import tempfile
 import zipfile
 from dataclasses import dataclass
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 from coevo.languages.java.tools.jdks import Jdk, choose_jdk, find_jdks
@@ -20,11 +19,12 @@ from coevo.languages.java.tools.libraries import (
     digest_files,
     fetch_libraries,
     load_pins,
+    locate_library_folder,
     run_java_tool,
 )
 from coevo.model.listener import Say
+from coevo.storage.disk import find_cache_folder
 from coevo.storage.durable import build_folder_once
-from coevo.storage.folders import find_cache_folder
 
 _SOURCES = Path(__file__).parents[1] / 'jvm'
 _PINS = _SOURCES / 'pins.toml'
@@ -175,3 +175,54 @@ def _pack_jar(jar: Path, classes: Path) -> None:
             zipped.writestr(
                 zipfile.ZipInfo(file.relative_to(classes).as_posix()), file.read_bytes()
             )
+
+
+_REFACTORING_MINER_PINS = Path(__file__).parents[1] / 'jvm' / 'refactoring_miner.toml'
+
+
+def get_version() -> str:
+    """Return the version that detects the refactorings in the data, such as 3.0.10."""
+    (miner_pin,) = (
+        pin for pin in load_pins(_REFACTORING_MINER_PINS) if pin.artifact == 'refactoring-miner'
+    )
+    return miner_pin.coordinates.split(':')[2]
+
+
+def is_fetched() -> bool:
+    """Return whether the jars of RefactoringMiner are in the tool cache."""
+    return locate_library_folder(_REFACTORING_MINER_PINS).is_dir()
+
+
+def fetch_class_path(jdk: Jdk, say: Say = lambda line: None) -> tuple[Path, ...]:
+    """Return the jars of RefactoringMiner in the order of the pins; fetch missing ones."""
+    folder = fetch_libraries(_REFACTORING_MINER_PINS, jdk, say, 'RefactoringMiner')
+    return tuple(folder / pin.file for pin in load_pins(_REFACTORING_MINER_PINS))
+
+
+# By artifactId. A project's own JUnit is preferred; these are for projects with none, or with one
+# too old.
+_PINNED = {
+    'org.jacoco.core': 'jacoco',
+    'junit-platform-launcher': 'junit-platform',
+    'junit-vintage-engine': 'junit-vintage',
+    'testng-engine': 'testng-engine',
+}
+_MUTATOR = 'universalmutator'
+
+
+@cache
+def list_tool_versions() -> tuple[str, ...]:
+    """Return `name version` for each pinned tool that influences the measurements, sorted.
+
+    `universalmutator` is left out if it is not installed.
+    """
+    versions = {
+        _PINNED[pin.artifact]: pin.coordinates.split(':')[2]
+        for pin in load_toolchain_pins()
+        if pin.artifact in _PINNED
+    }
+    versions['refactoring-miner'] = get_version()
+    # the mutator is not installed, so nothing was mutated here
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        versions[_MUTATOR] = metadata.version(_MUTATOR)
+    return tuple(f'{name} {version}' for name, version in sorted(versions.items()))

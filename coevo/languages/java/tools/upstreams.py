@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from coevo.model.errors import Fatal, Transient
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 
 # Increase this when the interpretation of Maven's output changes.
 _READ_BY = b'2'

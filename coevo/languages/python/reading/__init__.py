@@ -7,26 +7,23 @@ from pathlib import Path
 
 from coevo.languages import file_names, grammars, reading, spans, submitted_files
 from coevo.languages.core import comments
-from coevo.languages.python.reading.class_under_test import (
-    guess_class_under_test as guess_class_under_test,
-)
 from coevo.languages.python.reading.common_calls import COMMON_CALLS as COMMON_CALLS
-from coevo.languages.python.reading.executed import is_part_of as is_part_of
-from coevo.languages.python.reading.layout import (
+from coevo.languages.python.reading.metadata_licences import parse_licences as parse_licences
+from coevo.languages.python.reading.module_paths import (
     classify_path as classify_path,
     is_build_file as is_build_file,
 )
-from coevo.languages.python.reading.lexis import LEXIS as LEXIS
-from coevo.languages.python.reading.metadata_licences import parse_licences as parse_licences
+from coevo.languages.python.reading.statements import is_part_of as is_part_of
 from coevo.languages.python.reading.syntax import parse as parse, parse_uncached as parse_uncached
 from coevo.languages.python.reading.tests import (
     find_tests as find_tests,
+    guess_class_under_test as guess_class_under_test,
     is_fixture as is_fixture,
     list_injected_names as list_injected_names,
     requests_any_fixture as requests_any_fixture,
 )
 from coevo.languages.python.reading.trees import open_tree as open_tree
-from coevo.languages.python.reading.words import list_words as list_words
+from coevo.languages.python.reading.words import LEXIS as LEXIS, list_words as list_words
 
 SUFFIXES = ('.py',)
 TESTS_AMONG_SOURCES = False

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from coevo.languages.declarations import SourceFile
-from coevo.storage.bounded_toml import parse_toml
+from coevo.storage.bounded_reading import parse_toml
 
 # The settings files in the order in which pytest looks for them (`locate_config` of pytest 9, which
 # alone reads the first two), each with the sections that make it apply to pytest. Those named after

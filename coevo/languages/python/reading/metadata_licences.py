@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from coevo.languages.licences import DeclaredLicence
 from coevo.languages.module_code import parse_python
-from coevo.storage.bounded_toml import parse_toml
+from coevo.languages.reading import DeclaredLicence
+from coevo.storage.bounded_reading import parse_toml
 
 _CLASSIFIER = re.compile(r'License :: (?:OSI Approved :: )?(.+)')
 _CHOICE = re.compile(r'\s+OR\s+')

@@ -1,8 +1,57 @@
-"""Find the file of an imported module, from the paths of a revision alone."""
+"""The dotted name of a Python file, and the file of an imported module, from paths alone."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, lru_cache
+from pathlib import PurePosixPath
+
+from coevo.languages.layout import PathClassification, Side
+from coevo.languages.python.requirements.reading import BUILD_FILES
+from coevo.languages.python.sides import select_test_paths
+
+_SUFFIX = '.py'
+_PACKAGE = '__init__'
+
+
+def module_name(path: str) -> str:
+    """Return the module name: `tests.test_x` for `tests/test_x.py`, `a` for `src/a/__init__.py`.
+
+    An empty path has the name ''.
+    """
+    parts = path.removesuffix(_SUFFIX).split('/')
+    if parts[-1] == _PACKAGE and len(parts) > 1:
+        parts.pop()
+    if 'src' in parts[:-1]:
+        del parts[: parts.index('src') + 1]
+    return '.'.join(part.replace('.', '_') for part in parts)
+
+
+def list_import_names(name: str) -> Iterator[str]:
+    """Yield the names that may import a module: the suffixes of its name, longest first."""
+    yield name
+    while '.' in name:
+        name = name.partition('.')[2]
+        yield name
+
+
+def make_absolute(text: str, name: str, *, is_package: bool) -> str:
+    """Return an import as an absolute name: `.x` in the module `pkg.mod` becomes `pkg.x`.
+
+    An absolute one is returned unchanged.
+
+    text        the import with its leading dots
+    name        of the importing module
+    is_package  whether this module is the `__init__` of a package
+    """
+    rest = text.lstrip('.')
+    level = len(text) - len(rest)
+    if not level:
+        return text
+    around = name.split('.') if is_package else name.split('.')[:-1]
+    around = around[: len(around) - (level - 1)] if level > 1 else around
+    return '.'.join([*around, rest] if rest else around)
+
 
 # Folders of a project that are usually on `sys.path`, besides its root.
 _ROOTS = ('', 'src', 'lib', 'python')
@@ -62,3 +111,24 @@ def get_module_paths(paths: frozenset[str], builds: frozenset[str]) -> PythonMod
     builds  the folders with a build file; '.' is the root
     """
     return PythonModulePaths(paths, builds)
+
+
+def classify_path(path: str) -> PathClassification | None:
+    """Return whether a file belongs to tests or code, and whether it is a resource: no Python file.
+
+    None for a resource of the code in the root, such as the README.
+    """
+    is_resource = not path.endswith('.py')
+    side = Side.TEST if select_test_paths([path]) else Side.SOURCE
+    if is_resource and side is Side.SOURCE and '/' not in path:
+        return None
+    # Programs locate a resource relative to the folder of their module or to the root of the
+    # package.
+    return PathClassification(
+        side=side, is_resource=is_resource, relative=path.partition('/')[2] or path
+    )
+
+
+def is_build_file(path: str) -> bool:
+    """Return whether the name of a file is pyproject.toml, setup.py or setup.cfg."""
+    return PurePosixPath(path).name in BUILD_FILES

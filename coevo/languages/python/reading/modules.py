@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from coevo.languages.declarations import Import, SourceFile
-from coevo.languages.python.reading.module_paths import PythonModulePaths
-from coevo.languages.python.reading.places import make_absolute, module_name
+from coevo.languages.python.reading.module_paths import (
+    PythonModulePaths,
+    make_absolute,
+    module_name,
+)
 from coevo.languages.python.reading.syntax import parse
 
 _DEPTH = 8

@@ -1,4 +1,4 @@
-"""The declaring statements of a module or class, including those under `if`, `try` and `with`."""
+"""The declaring statements of a module or class, the lines that statements begin on, and whether a function was executed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.python.reading.imports import STATEMENTS as IMPORTS
+from coevo.languages.traces import ExecutedMethod
 
 _DEFINITIONS = frozenset({'function_definition', 'class_definition', 'decorated_definition'})
 _COMPOUND = frozenset(
@@ -96,3 +98,17 @@ def _may_hold_statements(kind: str) -> bool:
         or kind in _DEFINITIONS
         or kind in _COMPOUND
     )
+
+
+def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
+    """Return whether an executed function is the given member or lies inside it, by its lines.
+
+    Without a member the whole type is compared: a module contains every function of its file, a
+    class those within its lines. The code of a function begins at its first decorator, and so does
+    the declaration. Nested functions, lambdas and, before 3.12, comprehensions are functions of
+    their own within it. False if the lines of the function are unknown.
+    """
+    whole = member or type_
+    if not one.first_line:
+        return False
+    return whole.start_line <= one.first_line and one.last_line <= whole.end_line

@@ -18,7 +18,6 @@ from tree_sitter import Node, Parser
 
 from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
-from coevo.languages.nesting import is_nested_too_deep
 from coevo.languages.python.reading.heads import Head
 from coevo.languages.python.reading.imports import (
     STATEMENTS as IMPORTS,
@@ -26,7 +25,7 @@ from coevo.languages.python.reading.imports import (
     list_imports,
     map_renamed_imports,
 )
-from coevo.languages.python.reading.places import module_name
+from coevo.languages.python.reading.module_paths import module_name
 from coevo.languages.python.reading.statements import (
     StatementsTooDeep,
     find_import_statements,
@@ -34,6 +33,7 @@ from coevo.languages.python.reading.statements import (
     list_declaring_statements,
 )
 from coevo.languages.python.reading.tokens import PYTHON, PythonSlice, PythonTokens
+from coevo.languages.spans import is_nested_too_deep
 from coevo.model.records import compute_short_hash
 
 # As for Java: far above any hand-written file, and the same on every machine.

@@ -7,13 +7,16 @@ as a variable that holds the result of a call, is not supported: it has no text 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from pathlib import PurePosixPath
 
 from coevo.languages.ancestry import AncestryQuery
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.python.reading.collection import DEFAULT, CollectionRules, PythonFile
 from coevo.languages.reading import Resolve
+from coevo.model.records import TestMethod
 
 FIXTURES = frozenset({'fixture', 'yield_fixture', 'async_fixture'})
 # A function with one of these decorators is no longer a plain function.
@@ -274,3 +277,17 @@ def _collect_bases(types: Iterable[DeclaredType]) -> set[str]:
 def _list_bases(type_: DeclaredType) -> tuple[str, ...]:
     first = () if type_.superclass is None or type_.kind == 'module' else (type_.superclass,)
     return (*first, *(type_.interfaces if type_.kind != 'module' else ()))
+
+
+_AFFIX = re.compile(r'^Tests?(?=[A-Z_])_?|(?:Tests?|TestCases?)$')
+_FILE_AFFIX = re.compile(r'^tests?_|_tests?$')
+
+
+def guess_class_under_test(test: TestMethod) -> str:
+    """Return the name of the class or module that a test is named after.
+
+    It is `Foo` for TestFoo, FooTest and TestFoo$TestBar, and `foo` for a function of test_foo.py.
+    """
+    _, *classes = test.test_class.split('$')
+    named = _AFFIX.sub('', classes[0]) if classes else ''
+    return named or _FILE_AFFIX.sub('', PurePosixPath(test.test_file).stem)

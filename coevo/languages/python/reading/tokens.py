@@ -18,14 +18,16 @@ import tree_sitter_python
 from tree_sitter import Language, Node, TreeCursor
 
 from coevo.languages.grammars import list_fixed_node_kinds
-from coevo.languages.python.reading.literals import (
+from coevo.languages.python.reading.redundancy import (
+    Frame,
+    is_docstring,
+    is_redundant,
     normalise_content,
     normalise_number,
     normalise_prefix,
     spell_string,
     split_literal,
 )
-from coevo.languages.python.reading.redundancy import Frame, is_docstring, is_redundant
 from coevo.languages.spans import Span, subtract_holes
 
 PYTHON = Language(tree_sitter_python.language())

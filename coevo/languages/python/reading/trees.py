@@ -29,13 +29,11 @@ from coevo.languages.python.reading.collection import (
     parse_rules,
 )
 from coevo.languages.python.reading.fixture_modules import FixtureModules
-from coevo.languages.python.reading.module_paths import get_module_paths
+from coevo.languages.python.reading.module_paths import get_module_paths, module_name
 from coevo.languages.python.reading.modules import PythonModules
-from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import find_extended_names
-from coevo.languages.python.sides import TestNames, select_test_paths
-from coevo.languages.python.test_names import find_test_names
+from coevo.languages.python.sides import TestNames, find_test_names, select_test_paths
 from coevo.model.records import FileOrigin
 
 _LINK = '120000'

@@ -24,7 +24,7 @@ from coevo.languages.python.requirements.stated import (
     clean_requirement,
     get_requirement_name,
 )
-from coevo.storage.bounded_toml import parse_toml
+from coevo.storage.bounded_reading import parse_toml
 
 _MOST_BYTES = 16 << 20
 _LISTS = re.compile(r'(requirements/[\w.-]+|[\w.-]*(requirements|constraints)[\w.-]*)\.txt')

@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from coevo.languages.python.requirements.commands import (
+from coevo.languages.python.requirements.ini_files import (
     list_command_packages,
     list_installed_packages,
+    parse_tox_ini,
 )
-from coevo.languages.python.requirements.ini_files import parse_tox_ini
 from coevo.languages.python.requirements.setup_py import parse_module
 from coevo.languages.python.requirements.stated import FILES, StatedRequirements
-from coevo.storage.bounded_toml import parse_toml
+from coevo.storage.bounded_reading import parse_toml
 
 # The names of sessions and environments that run tests.
 _RUNS_TESTS = re.compile(

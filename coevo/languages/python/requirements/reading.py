@@ -10,8 +10,8 @@ from typing import Any
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.python.requirements.commands import list_command_packages
 from coevo.languages.python.requirements.ini_files import (
+    list_command_packages,
     load_requirement_list,
     parse_setup_cfg,
     parse_tox_ini,
@@ -25,7 +25,7 @@ from coevo.languages.python.requirements.stated import (
     filter_for_tests,
     merge_requirements,
 )
-from coevo.storage.bounded_toml import parse_toml
+from coevo.storage.bounded_reading import parse_toml
 
 # The files that configure a build; a folder with one of them is a module.
 BUILD_FILES = ('pyproject.toml', 'setup.py', 'setup.cfg')

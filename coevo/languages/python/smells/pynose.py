@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.python.smells import assertions, bodies, classes
+from coevo.languages.python.smells import assertions, tests
 from coevo.languages.python.smells.source import PythonTest, locate_test
 from coevo.model.records import TestMethod
 
@@ -40,21 +40,21 @@ class PyNoseSmell(StrEnum):
 
 _JUDGED: Mapping[PyNoseSmell, Callable[[PythonTest], bool]] = {
     PyNoseSmell.ASSERTION_ROULETTE: assertions.is_assertion_roulette,
-    PyNoseSmell.CONDITIONAL_TEST_LOGIC: bodies.is_conditional_test_logic,
-    PyNoseSmell.CONSTRUCTOR_INITIALIZATION: classes.is_constructor_initialization,
-    PyNoseSmell.DEFAULT_TEST: classes.is_default_test,
+    PyNoseSmell.CONDITIONAL_TEST_LOGIC: tests.is_conditional_test_logic,
+    PyNoseSmell.CONSTRUCTOR_INITIALIZATION: tests.is_constructor_initialization,
+    PyNoseSmell.DEFAULT_TEST: tests.is_default_test,
     PyNoseSmell.DUPLICATE_ASSERT: assertions.is_duplicate_assert,
-    PyNoseSmell.EMPTY_TEST: bodies.is_empty_test,
-    PyNoseSmell.EXCEPTION_HANDLING: bodies.is_exception_handling,
-    PyNoseSmell.GENERAL_FIXTURE: classes.is_general_fixture,
-    PyNoseSmell.IGNORED_TEST: bodies.is_ignored_test,
+    PyNoseSmell.EMPTY_TEST: tests.is_empty_test,
+    PyNoseSmell.EXCEPTION_HANDLING: tests.is_exception_handling,
+    PyNoseSmell.GENERAL_FIXTURE: tests.is_general_fixture,
+    PyNoseSmell.IGNORED_TEST: tests.is_ignored_test,
     PyNoseSmell.MAGIC_NUMBER_TEST: assertions.is_magic_number_test,
-    PyNoseSmell.OBSCURE_IN_LINE_SETUP: bodies.is_obscure_in_line_setup,
+    PyNoseSmell.OBSCURE_IN_LINE_SETUP: tests.is_obscure_in_line_setup,
     PyNoseSmell.REDUNDANT_ASSERTION: assertions.is_redundant_assertion,
-    PyNoseSmell.REDUNDANT_PRINT: bodies.is_redundant_print,
-    PyNoseSmell.SLEEPY_TEST: bodies.is_sleepy_test,
+    PyNoseSmell.REDUNDANT_PRINT: tests.is_redundant_print,
+    PyNoseSmell.SLEEPY_TEST: tests.is_sleepy_test,
     PyNoseSmell.SUBOPTIMAL_ASSERT: assertions.is_suboptimal_assert,
-    PyNoseSmell.TEST_MAVERICK: classes.is_test_maverick,
+    PyNoseSmell.TEST_MAVERICK: tests.is_test_maverick,
     PyNoseSmell.UNKNOWN_TEST: assertions.is_unknown_test,
 }
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tree_sitter import Node, Parser
 
-from coevo.languages.python.names import get_class_name
+from coevo.languages.python.commands import get_class_name
 from coevo.languages.python.reading.statements import (
     StatementsTooDeep,
     get_definition,

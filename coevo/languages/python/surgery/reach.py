@@ -15,7 +15,7 @@ from coevo.languages.core.reach import (
     make_name_pattern,
 )
 from coevo.languages.declarations import SourceFile
-from coevo.languages.python.reading.places import module_name
+from coevo.languages.python.reading.module_paths import module_name
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.trees import open_tree
 from coevo.languages.python.surgery.pieces import strip_module_name

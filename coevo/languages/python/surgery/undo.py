@@ -18,14 +18,14 @@ from coevo.languages.python.surgery.cuts import (
     reindent,
     remove_pieces,
 )
-from coevo.languages.python.surgery.kept_signature import (
+from coevo.languages.python.surgery.old_pieces import add_import, format_import_line
+from coevo.languages.python.surgery.pieces import make_outline, strip_module_name
+from coevo.languages.python.surgery.plain_values import (
     accepts_same_calls,
+    list_plain_versions as list_plain_versions,
     needs_lost_names,
     put_old_body,
 )
-from coevo.languages.python.surgery.old_pieces import add_import, format_import_line
-from coevo.languages.python.surgery.pieces import make_outline, strip_module_name
-from coevo.languages.python.surgery.plain_values import list_plain_versions as list_plain_versions
 from coevo.languages.spans import Span
 from coevo.languages.text_edits import TextEdits, find_indentation, find_line_end
 from coevo.languages.undoing import LocatedDeclaration, find_neighbours

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.assertions import Assertions
 from coevo.languages.golang import assertions
+from coevo.languages.measures import Assertions
 from coevo.model.records import TestMethod
 
 # mypy holds it against what is asked of a language.

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.languages.java.kits.maven_kits import compute_key
-from coevo.languages.java.kits.steady_repository import remove_dates
+from coevo.languages.java.kits.maven_kits import compute_key, remove_dates
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.model.families import Family
 from tests import snapshots

@@ -11,8 +11,8 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
 from coevo.languages.cells import CellEdits, CompiledTests
-from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import RunSettings
+from coevo.languages.observation import RunConditions
 from coevo.languages.python import language
 from coevo.languages.python.built_pair import PythonBuiltPair
 from coevo.languages.python.supply import PythonSupply

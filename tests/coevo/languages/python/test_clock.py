@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from coevo.languages.conditions import RunConditions
+from coevo.languages.observation import RunConditions
 from coevo.model.words import Outcome
-from coevo.sandboxes import libfaketime
+from coevo.sandboxes import clock
 from tests.coevo.languages.python.shops import Shop, method, shop
 
 OF_2019 = RunConditions(clock=datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC))
@@ -71,7 +71,7 @@ def test_tests_see_the_requested_date_while_time_passes(place: Shop) -> None:
 def test_missing_faketime_library_gives_infra_outcomes(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(libfaketime, 'PLACES', ('/usr/lib/*/libz.so.1',))
+    monkeypatch.setattr(clock, 'PLACES', ('/usr/lib/*/libz.so.1',))
     files = {'till.py': 'price = 1\n', 'tests/test_till.py': TESTS}
     with shop(tmp_path_factory.mktemp('none'), files, {'README': ''}) as place:
         assert outcomes(place, OF_2019) == [Outcome.INFRA] * 4

@@ -12,7 +12,7 @@ import pytest
 from coevo.languages.python import launch, metadata
 from coevo.languages.python.metadata import find_released_version
 from coevo.model.words import Outcome
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 from tests.coevo.languages.python.index_server import Shelf, serving
 from tests.coevo.languages.python.shops import method, shop
 from tests.repos import commit, git, init

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.languages.python.mutation import MUTATION
+from coevo.languages.python.assertions import MUTATION
 
 SOURCE = b'''\
 """A till, and what it takes."""

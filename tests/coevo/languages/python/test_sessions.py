@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.cells import CellEdits
-from coevo.languages.conditions import PLAIN, MainSources, RunConditions
+from coevo.languages.observation import PLAIN, MainSources, RunConditions
 from coevo.languages.python import inside
 from coevo.languages.python.interpreters import OLDEST, find_interpreters
 from coevo.model.words import Outcome

@@ -3,16 +3,16 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.golang.reading import parse
+from coevo.languages.golang.reading.layout import (
+    ImportEdge,
+    find_packages_for_tests,
+    may_be_for_tests,
+)
 from coevo.languages.golang.reading.module_paths import (
     GoModulePaths,
     ImportingFile,
     guess_own_path,
     parse_module_path,
-)
-from coevo.languages.golang.reading.testing_packages import (
-    ImportEdge,
-    find_packages_for_tests,
-    may_be_for_tests,
 )
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.java import built_pair
 from coevo.languages.java.tools.jdks import Jdk, find_jdks
+from coevo.languages.observation import PLAIN, RunConditions
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from coevo.sandboxes import libfaketime
+from coevo.sandboxes import clock
 from coevo.sandboxes.clock import ProcessClock
 from tests.coevo.languages.place import Place, opened
 from tests.projects import junit, pom, source
@@ -187,9 +187,9 @@ def test_library_that_sets_no_clock_gives_infra_outcomes(
 
 def with_libraries(places: tuple[str, ...], place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Look for the library elsewhere, with a clock that was not found right before."""
-    monkeypatch.setattr(libfaketime, 'PLACES', places)
-    clock = ProcessClock(place.builds.sandbox, place.builds.launcher.make_clock_probe)
-    monkeypatch.setattr(place.builds, 'clock', clock)
+    monkeypatch.setattr(clock, 'PLACES', places)
+    process_clock = ProcessClock(place.builds.sandbox, place.builds.launcher.make_clock_probe)
+    monkeypatch.setattr(place.builds, 'clock', process_clock)
 
 
 @pytest.mark.docker

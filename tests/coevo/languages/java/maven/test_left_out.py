@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
+from coevo.languages.builds import NEEDS_LFS_FILE, NEEDS_SUBMODULE
 from coevo.languages.java.maven.left_out import find_absent_need
-from coevo.languages.left_out import NEEDS_LFS_FILE, NEEDS_SUBMODULE
 from tests.projects import junit, mined, pom, source, write
 from tests.repos import commit, init, name_submodule
 

@@ -8,11 +8,11 @@ from contextlib import ExitStack
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
-from coevo.languages.mutation_tools import ByteCodeMutants
+from coevo.languages.mutation import ByteCodeMutants
+from coevo.languages.observation import PLAIN, RunConditions
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod
 from tests.coevo.languages.java.jvm import jdk_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.processes.class_path import move_libraries_first
+from coevo.languages.java.processes.plan import move_libraries_first
 
 FOLDERS = ('/w/./target/test-classes', '/w/./target/classes')
 LIBRARY = '/repo/lib.jar'

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.processes.shelves import mount_shelves
+from coevo.languages.java.processes.packed_trees import mount_shelves
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 from tests.coevo.languages.place import Place, opened
 from tests.projects import junit, pom, source
 

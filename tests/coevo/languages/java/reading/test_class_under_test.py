@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.reading.class_under_test import guess_class_under_test
+from coevo.languages.java.reading.tests import guess_class_under_test
 from coevo.model.records import TestMethod
 
 

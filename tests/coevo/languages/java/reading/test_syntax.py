@@ -4,7 +4,7 @@ import pytest
 
 from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.java.reading.syntax import MOST_BYTES, MOST_NESTED, parse
-from coevo.languages.nesting import MOST_OPEN
+from coevo.languages.spans import MOST_OPEN
 
 
 def members(source: str) -> dict[str, Member]:

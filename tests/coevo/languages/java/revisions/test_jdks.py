@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.java.building.jdk_demand import JdkDemand
+from coevo.languages.java.building.report import JdkDemand
 from coevo.languages.java.maven.pom_demand import parse_pom_demand
-from coevo.languages.java.revisions.jdk_choice import rank_jdks
-from coevo.languages.java.revisions.named_jdks import find_named_jdks
+from coevo.languages.java.revisions.jdk_choice import find_named_jdks, rank_jdks
 from coevo.languages.java.tools.jdks import LIMIT, Jdk, find_jdks
 from coevo.model.words import Label
 from tests.once import mined_once

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.java.building.compilation import CompileReport, add_unread_classes
-from coevo.languages.java.revisions.unread_files import find_unread_tests, name_test_class
+from coevo.languages.java.revisions.failures import find_unread_tests, name_test_class
 from coevo.model.records import TestMethod
 from tests.repos import commit, init
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.jdk_bundles import install_jdk, list_source_packages
-from coevo.languages.java.tools.jdk_supply import JdkSupply
+from coevo.languages.java.tools.jdk_supply import JdkSupply, install_jdk, list_source_packages
 from coevo.languages.java.tools.jdks import find_jdks, identify_jdk
 from coevo.model.errors import Fatal
 from coevo.model.listener import ignore_message

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from coevo.languages.java.tools.toolchain import prepare_toolchain
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 from tests.coevo.languages.java.jvm import (
     PLATFORM,
     REST,

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.oracles.java_cell import fetch_consoles
 from coevo.languages.java.tools.toolchain import prepare_toolchain
-from coevo.storage.folders import find_cache_folder
+from coevo.storage.disk import find_cache_folder
 from tests.coevo.languages.java.jvm import (
     JUPITER,
     NG,

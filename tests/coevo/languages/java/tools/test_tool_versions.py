@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from importlib import metadata
 
-from coevo.languages.java.tools.tool_versions import list_tool_versions
+from coevo.languages.java.tools.toolchain import list_tool_versions
 
 
 def test_every_tool_has_a_version() -> None:

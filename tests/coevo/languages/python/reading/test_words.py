@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from coevo.languages.python.reading.words import list_words
-from coevo.languages.words import DeclarationPart
+from coevo.languages.reading import DeclarationPart
 
 
 def test_words_have_a_part_a_line_and_a_column() -> None:

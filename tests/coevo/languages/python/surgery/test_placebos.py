@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from coevo.languages.placebos import PlaceboKind
 from coevo.languages.python.reading import parse
 from coevo.languages.python.surgery.placebos import choose_insertion
-from coevo.languages.undoing import LocatedDeclaration
+from coevo.languages.undoing import LocatedDeclaration, PlaceboKind
 
 SOURCE = b'''\
 """What a till does."""
