@@ -33,7 +33,7 @@ def write_old_tables(place: str, out: Path) -> tuple[str, ...]:
         name = schema_2.TABLES.get(table, table)
         folder = out / 'data' / name
         folder.mkdir(parents=True)
-        rows = schema_2.write_old_names(table, table, list(build_table_schema(table)))
+        rows = schema_2.build_old_names_select(table, table, list(build_table_schema(table)))
         file = quote_sql(str(folder / 'part-0.parquet'))
         connection.execute(f'COPY (FROM {rows}) TO {file} (FORMAT parquet)')
         names.append(name)

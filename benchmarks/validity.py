@@ -31,7 +31,7 @@ from coevo.engine.groups import list_cells_of_candidate
 from coevo.git.repository import Repository
 from coevo.model.errors import Transient
 from coevo.model.labels import TRACKS, correct_change_by_cells, decide_label
-from coevo.model.method_rows import MethodRow, list_cells_of_row
+from coevo.model.method_rows import MethodRow, list_deciding_cells_of_row
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import Candidate, compute_candidate_id
 from coevo.model.segment import Segment
@@ -93,7 +93,8 @@ def list_rows(segment: Segment) -> Iterator[DrawnRow]:
 
 def _do_verdicts_agree(row: MethodRow) -> bool:
     return all(
-        getattr(row, str(cell)) == getattr(row, f'{cell}_unit') for cell in list_cells_of_row(row)
+        getattr(row, str(cell)) == getattr(row, f'{cell}_unit')
+        for cell in list_deciding_cells_of_row(row)
     )
 
 

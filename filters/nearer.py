@@ -26,12 +26,12 @@ def check(case: FilterCase, candidate: Candidate) -> Reason | None:
     """
     return (
         Reason.NEARER_STATE
-        if case.nearer is not None and _is_shown_nearer(case, candidate)
+        if case.nearer is not None and _is_covered_by_nearer_state(case, candidate)
         else None
     )
 
 
-def _is_shown_nearer(case: FilterCase, candidate: Candidate) -> bool:
+def _is_covered_by_nearer_state(case: FilterCase, candidate: Candidate) -> bool:
     assert case.nearer is not None, 'asked of pairs with states between them'
     if (
         candidate.change not in (MethodChange.CHANGED, MethodChange.INSERTED)

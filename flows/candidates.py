@@ -16,7 +16,7 @@ from coevo.storage.store import Partition, Store, WalkRecord
 from flows.batches.jobs import Verb
 from flows.crawling.crawls import CrawledRepository, load_latest_candidates
 from flows.eligibility import Eligibility, load_eligibility
-from flows.segment_keys import compute_mining_code
+from flows.segment_keys import compute_mining_code_digest
 from flows.validations import Validation, load_validated_push
 
 
@@ -153,6 +153,6 @@ def is_mined_by_present_code(store: Store, partition: Partition, walk: WalkRecor
     """Return whether all pairs of a walk are mined, and by the present code of coevo."""
     return (
         partition.language in LANGUAGES
-        and walk.repository.engine_version == compute_mining_code(partition.language).digest
-        and not store.list_pending_pairs(partition, walk)
+        and walk.repository.engine_version == compute_mining_code_digest(partition.language).digest
+        and not store.list_pairs_without_current_segment(partition, walk)
     )

@@ -56,7 +56,7 @@ class PairBugs:
             self._place.describe(name) if self._known.get(name) == identify_mining_build() else None
         )
 
-    def list_pairs_of_this_build(self, keys: Mapping[str, str]) -> frozenset[str]:
+    def list_pairs_with_bugs(self, keys: Mapping[str, str]) -> frozenset[str]:
         """Return the ids of the pairs in which this build has met a bug.
 
         keys  the key of each pair's segment, by pair id
@@ -116,7 +116,8 @@ def find_cohort(
     seen = [known[repo] for repo in _list_candidates_at(store.root, last) if repo in known]
     members = tuple(each.repo for each in seen if _is_member(each))
     missing = (
-        _find_missing(store, repo, partitions[repo], last, find_date, stated) for repo in members
+        _explain_missing_repository(store, repo, partitions[repo], last, find_date, stated)
+        for repo in members
     )
     return MonthCohort(
         month=month,
@@ -147,7 +148,7 @@ def _is_member(known: Eligibility) -> bool:
     return is_valid and known.obstacle in (None, Obstacle.UNANSWERED)
 
 
-def _find_missing(
+def _explain_missing_repository(
     store: Store,
     repo: str,
     partitions: Sequence[Partition],
@@ -184,7 +185,7 @@ def _count_waiting_pairs(
     unmined = set(store.load_mined(partition, walk).unmined)
     if not unmined:
         return 0
-    unmined -= PairBugs(store.storage, partition).list_pairs_of_this_build(dict(walk.keys))
+    unmined -= PairBugs(store.storage, partition).list_pairs_with_bugs(dict(walk.keys))
     dates = {
         pair_id: find_date(partition.repo, rev) for rev, pair_id in walk.pairs if pair_id in unmined
     }

@@ -139,11 +139,11 @@ def describe_drop_reasons(steps: Sequence[FunnelStep]) -> Iterator[str]:
 
 def print_plan(console: Console, plan: MiningPlan) -> None:
     """Print which pairs a run would execute, newest first, and why it leaves out the others."""
-    due = [pair for pair in plan.run_pairs if not pair.is_known]
+    due = [pair for pair in plan.pairs_to_run if not pair.is_known]
     console.print(
         f'{plan.repo} ({plan.language}): {plan.visited} commits visited, {len(plan.pairs)} pairs; '
-        f'{len(plan.run_pairs)} have tests to run, of which the store knows '
-        f'{len(plan.run_pairs) - len(due)}'
+        f'{len(plan.pairs_to_run)} have tests to run, of which the store knows '
+        f'{len(plan.pairs_to_run) - len(due)}'
     )
     for pair in due:
         console.print(_describe_pair_plan(pair), markup=False, highlight=False)
@@ -177,8 +177,8 @@ def build_ranking_table(plans: Sequence[MiningPlan]) -> Table:
             plan.language,
             str(plan.visited),
             str(len(plan.pairs)),
-            str(len(plan.run_pairs)),
-            f'{100 * plan.rate:.0f}',
-            str(sum(sum(pair.tests.values()) for pair in plan.run_pairs)),
+            str(len(plan.pairs_to_run)),
+            f'{100 * plan.pairs_to_run_per_commit:.0f}',
+            str(sum(sum(pair.tests.values()) for pair in plan.pairs_to_run)),
         )
     return table

@@ -20,7 +20,7 @@ from miners.dates.clone_search import SearchedClone
 from miners.dates.dating import (
     date_repository,
     load_wanted_prints,
-    search_for_store,
+    search_clone_for_bodies,
     update_wanted_bodies,
 )
 from miners.discovery.crawls import list_refs, load_crawl_time
@@ -93,8 +93,8 @@ class ReleaseDates:
             return
         for repo in lacking:
             clone = self._clones.prepare_search(repo)
-            for language in sorted({row.language for row in _list_dated_rows(rows, repo)}):
-                own = (row for row in _list_dated_rows(rows, repo) if row.language == language)
+            for language in sorted({row.language for row in _list_rows_to_date(rows, repo)}):
+                own = (row for row in _list_rows_to_date(rows, repo) if row.language == language)
                 update_wanted_bodies(self._store, repo, language, clone, own)
         wanted = load_wanted_prints(self._store)
         for number, repo in enumerate(repos):
@@ -104,7 +104,7 @@ class ReleaseDates:
                 for language, prints in wanted.items()
             ):
                 clone = self._clones.prepare_search(repo)
-                search_for_store(self._store, repo, clone, wanted, self._listener)
+                search_clone_for_bodies(self._store, repo, clone, wanted, self._listener)
         self._listener.step('histories', len(repos), len(repos))
 
     def _lacks_bodies(self, rows: Rows, repo: str) -> bool:
@@ -113,7 +113,7 @@ class ReleaseDates:
         A fixed date is one in the record of the month.
         """
         known: dict[str, frozenset[str]] = {}
-        for row in _list_dated_rows(rows, repo):
+        for row in _list_rows_to_date(rows, repo):
             if row.language not in known:
                 wanted = dates.load_wanted_bodies(
                     self._store.storage, repo, row.language, name_parser_version(row.language)
@@ -127,7 +127,7 @@ class ReleaseDates:
         return False
 
 
-def _list_dated_rows(rows: Rows, repo: str) -> Iterator[Row]:
+def _list_rows_to_date(rows: Rows, repo: str) -> Iterator[Row]:
     yield from list_rows_of_repo(rows.methods, repo)
     yield from (
         row for row in list_rows_of_repo(rows.single_revision, repo) if row.adequacy is not None

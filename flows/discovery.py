@@ -101,7 +101,7 @@ def _survey_all(
     with progress.write_rows_on_failure(survey.rows):
         for done, number in enumerate(numbers, 1):
             survey.add_row(hits, number)
-            progress.count_row()
+            progress.count_row_and_write_periodically()
             listener.step('repositories', done, len(numbers))
 
 
@@ -140,7 +140,11 @@ def _write_crawl(
         crawls.Crawl(
             stamp=stamp,
             profile=options.profile.name,
-            about={'profile': options.profile.as_json(), **counts, **_summarise_proof(hits)},
+            about={
+                'profile': options.profile.as_json(),
+                **counts,
+                **_summarise_search_completeness(hits),
+            },
             repositories=rows,
             events=happened,
             queries=tuple(copy_fields(CrawlQuery, query_part) for query_part in hits.parts),
@@ -163,7 +167,7 @@ def _write_crawl(
     )
 
 
-def _summarise_proof(hits: SearchHits) -> dict[str, object]:
+def _summarise_search_completeness(hits: SearchHits) -> dict[str, object]:
     """Return the counts of each search: by GitHub, as a sum of its parts, and as it was shown."""
     searches = [
         {

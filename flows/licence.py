@@ -45,7 +45,10 @@ def find_spdx_expression(repository: Repository, rev: str) -> str | None:
     """
     root = _list_root_files(repository, rev)
     names, builds = list_licence_files(root), _list_build_files(root)
-    if any(root[name] in repository.holes for name in (*names, *(name for _, name in builds))):
+    if any(
+        root[name] in repository.absent_object_ids
+        for name in (*names, *(name for _, name in builds))
+    ):
         return None
     contents = [repository.blob(root[name]) for name in names]
     texts = map(_detect_licence, sorted(contents, key=lambda content: not _offers_choice(content)))
@@ -66,7 +69,9 @@ def is_silent_on_licences(repository: Repository, rev: str) -> bool:
     """
     root = _list_root_files(repository, rev)
     builds = _list_build_files(root)
-    if list_licence_files(root) or any(root[name] in repository.holes for _, name in builds):
+    if list_licence_files(root) or any(
+        root[name] in repository.absent_object_ids for _, name in builds
+    ):
         return False
     return not any(
         declared.name.strip() or declared.address.strip()
@@ -75,7 +80,7 @@ def is_silent_on_licences(repository: Repository, rev: str) -> bool:
     )
 
 
-def list_attributed_files(repository: Repository, rev: str) -> tuple[LicenceFile, ...]:
+def list_licence_and_notice_files(repository: Repository, rev: str) -> tuple[LicenceFile, ...]:
     """Return the licence files and notices at the root of a revision.
 
     Left out are files that hold a NUL byte, and those whose content the clone lacks.
@@ -85,7 +90,7 @@ def list_attributed_files(repository: Repository, rev: str) -> tuple[LicenceFile
     contents = [
         (name, root[name], repository.blob(root[name]))
         for name in names
-        if root[name] not in repository.holes
+        if root[name] not in repository.absent_object_ids
     ]
     return tuple(
         LicenceFile(path=name, blob=oid, text=decode_blob(content, SourceForm.TEXT))
@@ -100,7 +105,9 @@ def check_accepted_licences(accepted: Iterable[str]) -> tuple[str, ...]:
     Raises: Fatal for an id that coevo never finds in a repository, so that it would change nothing.
     """
     found_by_text = {spdx_id for spdx_id, _ in LICENSES}
-    possible = sorted({*licences.list_acceptable(), *filter(_is_unapproved, found_by_text)})
+    possible = sorted(
+        {*licences.list_recognised_unapproved_ids(), *filter(_is_unapproved, found_by_text)}
+    )
     unknown = sorted(
         name for name in set(accepted) if name not in possible and not licences.is_approved(name)
     )

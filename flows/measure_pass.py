@@ -29,7 +29,7 @@ from coevo.storage.store import Partition, Store
 from flows.cohorts import PairBugs
 from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
 from flows.measuring import MeasureSettings, measure_segment
-from flows.rebuilding import RebuildSettings, pin_repository, restore_pair, work_on_segments
+from flows.rebuilding import RebuildSettings, open_pinned_clone, restore_pair, work_on_segments
 from flows.segment_keys import compute_measure_basis
 from miners.discovery.candidates import Unclonable
 
@@ -261,7 +261,7 @@ def _measure_partition(
         if not due:
             return  # before the clone, which may have to be fetched again
         try:
-            repository = stack.enter_context(pin_repository(options.folder, partition.repo))
+            repository = stack.enter_context(open_pinned_clone(options.folder, partition.repo))
         except (Unclonable, Transient) as error:
             report.busy.append(f'{partition.repo} waits: {error}')
             return

@@ -104,8 +104,8 @@ def measure_segment(
     mutated = MutantMeasures(rows=(), mutations={})
     reversals: tuple[ReversalRow, ...] = ()
     if settings.runs // 2:
-        mutated = work.run_mutants_of_profile(rows, tests, settings.runs // 2)
-        reversals = work.undo_all_parts(tests, settings.runs // 2)
+        mutated = work.run_dependency_mutants(rows, tests, settings.runs // 2)
+        reversals = work.measure_all_reversals(tests, settings.runs // 2)
     laps = list_cost_laps(work.cost)
     laps[OWN] = (time.thread_time() - cpu, time.monotonic() - wall, 1)
     return MeasureRecord(
@@ -184,7 +184,7 @@ class _SegmentMeasuring:
             return replace(row, coverage=None, covered_dependencies=None)
         return add_coverage(row, row.dependencies, trace)
 
-    def run_mutants_of_profile(
+    def run_dependency_mutants(
         self, rows: Sequence[MethodRow], tests: Sequence[GoldTest], most_runs: int
     ) -> MutantMeasures:
         """Run mutants of the dependencies in the list that the profile chose."""
@@ -197,7 +197,9 @@ class _SegmentMeasuring:
         self.cost.add(Step.MUTANTS, runner.cpu_seconds, len(mutated.rows))
         return mutated
 
-    def undo_all_parts(self, tests: Sequence[GoldTest], most_runs: int) -> tuple[ReversalRow, ...]:
+    def measure_all_reversals(
+        self, tests: Sequence[GoldTest], most_runs: int
+    ) -> tuple[ReversalRow, ...]:
         """Undo each part of all dependencies."""
         runner = self._make_runner()
         reversals = measure_reversals(runner, tests, most_runs)

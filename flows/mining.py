@@ -36,7 +36,7 @@ from flows.rows import (
 from flows.single_revision.study import StudyRequest, study_revision
 from flows.study import PairContext, Study, Tools, study_pair
 from miners.diffs.changes import PairChange, diff_pair
-from miners.walks.windows import find_tests_shown_nearer
+from miners.walks.windows import find_tests_changed_in_between
 
 # The first part decides which states of a window can be the old end of a task: those whose own
 # tests compile. A nearer state that does not compile is no reason to drop a change that a farther
@@ -62,13 +62,13 @@ class CompilableStates:
             """Return whether the own tests of a revision's module compile."""
             if (rev, module) not in self._known:
                 nearer = replace(pair, old=repository.get_commit(rev), between=())
-                self._known[rev, module] = _is_compilable(open_builder(), nearer, module)
+                self._known[rev, module] = _do_old_tests_compile(open_builder(), nearer, module)
             return self._known[rev, module]
 
         return compiles
 
 
-def _is_compilable(builder: Builder, pair: Pair, module: str) -> bool:
+def _do_old_tests_compile(builder: Builder, pair: Pair, module: str) -> bool:
     built = builder.build(pair)
     if built.old.find_trouble(module) is not None:
         return False
@@ -121,7 +121,7 @@ def list_missing_objects(repository: Repository, pair: Pair) -> tuple[str, ...]:
             )
         )
     except CorruptObject as error:
-        return (error.name,) if error.name in repository.holes else ()
+        return (error.name,) if error.name in repository.absent_object_ids else ()
 
 
 def list_absent_files(repository: Repository, pair: Pair) -> tuple[str, ...]:
@@ -175,7 +175,7 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
             return MinedPair(segment=_mine_single_revision(run, pair, open_builder))
         return _mine_changes(run, pair, open_builder)
     except CorruptObject as error:
-        if error.name in run.repository.holes:
+        if error.name in run.repository.absent_object_ids:
             detail = f'{len(absent)} files, of which {error.name} or another is needed'
             segment = _build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail)
         else:
@@ -186,7 +186,7 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
 def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> MinedPair:
     clock = StageClock()
     change = diff_pair(run.repository, pair, run.profile.gate)
-    nearer = _find_nearer_methods(run, change, open_builder) if pair.between else None
+    nearer = _find_tests_of_nearer_states(run, change, open_builder) if pair.between else None
     kept_candidates, drops = filter_candidates(change, run.profile, nearer)
     selected = [
         SelectedMethod(method_id=compute_candidate_id(pair, item), candidate=item)
@@ -217,12 +217,12 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         ]
         studied = study_pair(context, judged, run.sandbox)
     decided = studied.decided
-    change = _mark_if_a_test_broke(change, decided)
+    change = _mark_source_changed_if_broken(change, decided)
     tracked = [item for item in decided if item.decision.track is not None]
     row = build_pair_row(
         change,
         evaluation,
-        candidates=len(kept_candidates) + _count_filtered(drops),
+        candidates=len(kept_candidates) + _count_filter_drops(drops),
         sandbox=run.sandbox,
         basis=run.basis,
         absent_files=list_absent_files(run.repository, pair),
@@ -253,7 +253,9 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
     return MinedPair(segment=segment, built=evaluation.built if evaluation else None)
 
 
-def _mark_if_a_test_broke(change: PairChange, decided: Sequence[DecidedMethod]) -> PairChange:
+def _mark_source_changed_if_broken(
+    change: PairChange, decided: Sequence[DecidedMethod]
+) -> PairChange:
     """Return the change, marked as a change of production if the new code broke a test.
 
     A test may read files of the repository that no rule calls production. Otherwise the change is
@@ -316,11 +318,11 @@ def _mine_single_revision(
     )
 
 
-def _find_nearer_methods(
+def _find_tests_of_nearer_states(
     run: MiningRun, change: PairChange, open_builder: Callable[[], Builder]
 ) -> frozenset[TestMethod]:
     compiles = run.compilable.build_compile_check(run.repository, change.pair, open_builder)
-    return find_tests_shown_nearer(run.repository, change, compiles)
+    return find_tests_changed_in_between(run.repository, change, compiles)
 
 
 def _build_missing_runtime_segment(
@@ -376,7 +378,7 @@ def _build_empty_change(pair: Pair) -> PairChange:
     )
 
 
-def _count_filtered(drops: Sequence[Drop]) -> int:
+def _count_filter_drops(drops: Sequence[Drop]) -> int:
     return sum(item.stage is Stage.FILTER for item in drops)
 
 

@@ -10,7 +10,7 @@ from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
-from coevo.model.errors import Bug, Transient, run_contained
+from coevo.model.errors import Bug, Transient, catch_bug
 from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
@@ -94,9 +94,7 @@ class MissingPairs:
         self.store.write_segment(self.partition, mined.segment)
         repository = self.mining.repository
         try:
-            record = run_contained(
-                lambda: measure_segment(settings, repository, mined.segment, built)
-            )
+            record = catch_bug(lambda: measure_segment(settings, repository, mined.segment, built))
         except Transient:
             return
         if isinstance(record, MeasureRecord):
@@ -157,11 +155,11 @@ def find_missing_pairs(
         keys=keys,
         bugs=bugs,
         pairs=todo,
-        settings=_choose_measures(options, partition),
+        settings=_choose_measure_settings(options, partition),
     )
 
 
-def _choose_measures(options: MineOptions, partition: Partition) -> MeasureSettings | None:
+def _choose_measure_settings(options: MineOptions, partition: Partition) -> MeasureSettings | None:
     if not options.measures:
         return None
     code = compute_measure_basis(partition.language)

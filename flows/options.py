@@ -97,7 +97,7 @@ class MineOptions:
         return self.local or find_local_folder(self.store)
 
     @property
-    def executions(self) -> Path:
+    def execution_cache_folder(self) -> Path:
         """The folder of cached verdicts: in the given cache, else beside the clones."""
         return (self.cache or self.folder / 'cache') / 'executions'
 

@@ -108,18 +108,22 @@ def survey_store(store: Store) -> StoreOverview:
         if repo in claimed:
             states[repo] = RepositoryState.RUNNING
         elif repo in known:
-            states[repo] = _decide_crawled(known[repo], failures.get(repo), is_done=repo in done)
+            states[repo] = _decide_state_of_crawled(
+                known[repo], failures.get(repo), is_done=repo in done
+            )
         elif repo in withdrawn:
             states[repo] = RepositoryState.WITHDRAWN
         else:
-            states[repo] = _decide_by_hand(store, partitions[repo], validations.get(repo))
+            states[repo] = _decide_state_of_uncrawled(
+                store, partitions[repo], validations.get(repo)
+            )
     order = list(RepositoryState)
     return StoreOverview(
         states=dict(sorted(states.items(), key=lambda item: (order.index(item[1]), item[0])))
     )
 
 
-def _decide_crawled(
+def _decide_state_of_crawled(
     known: Eligibility, failed: datetime | None, *, is_done: bool
 ) -> RepositoryState:
     state = RepositoryState.DONE if is_done else RepositoryState.DUE
@@ -130,7 +134,7 @@ def _decide_crawled(
     return RepositoryState.FAILED if state in _OPEN and is_failure_current else state
 
 
-def _decide_by_hand(
+def _decide_state_of_uncrawled(
     store: Store, partitions: Collection[Partition], validation: Validation | None
 ) -> RepositoryState:
     """Return the state of a repository that no crawl found.

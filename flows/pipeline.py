@@ -61,7 +61,7 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     with open_clone(options, listener) as (clone, repository):
         store = Store(options.store)
         check_and_mark_privacy(store, clone.repo, is_private=options.private)
-        mine_once = _mine_by_tasks if options.by_tasks else _mine_languages
+        mine_once = _mine_while_tasks_pay if options.by_tasks else _mine_languages
         report = mine_once(options, clone, repository, listener)
         report.warnings += date_mined_repository(store, clone, repository, listener)
         if not options.private:
@@ -69,7 +69,7 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
         return report
 
 
-def _mine_by_tasks(
+def _mine_while_tasks_pay(
     options: MineOptions, clone: Clone, repository: Repository, listener: Listener
 ) -> MineReport:
     """Mine ever more commits while the tasks pay, and record each decision with its reason.
@@ -231,7 +231,7 @@ def build_mining_run(
         tools=tools,
         sandbox=options.sandbox,
         basis=basis,
-        cache=Cache(options.executions),
+        cache=Cache(options.execution_cache_folder),
         again=_count_repetitions(options, known, pairs, earlier),
         families=_merge_families(options, known),
         listener=listener,
@@ -272,10 +272,10 @@ def _describe_damage(clone: Clone, seen: Visit) -> Iterator[str]:
 
 
 def _describe_absent_objects(repository: Repository) -> Iterator[str]:
-    if repository.holes:
+    if repository.absent_object_ids:
         yield (
             f'the source of {repository.git_dir.name} is a partial clone that lacks '
-            f'{len(repository.holes)} objects; pairs that need one are dropped as object_missing, '
+            f'{len(repository.absent_object_ids)} objects; pairs that need one are dropped as object_missing, '
             'and mined once it has them'
         )
 
@@ -321,7 +321,7 @@ def _build_walk_record(
         again=tuple(mining.again.items()),
         families=mining.families,
         pushed=None if options.until else options.pushed,
-        reached=_compute_reached(options, clone, newest),
+        reached=_compute_reached_time(options, clone, newest),
     )
 
 
@@ -354,7 +354,7 @@ def _merge_families(options: MineOptions, known: WalkRecord | None) -> tuple[Fam
     return tuple(family for family in Family if family in wanted)
 
 
-def _compute_reached(
+def _compute_reached_time(
     options: MineOptions, clone: Clone, newest: datetime | None
 ) -> datetime | None:
     """Return the time until which the walk knows all commits; None if that is unknown.

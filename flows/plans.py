@@ -60,14 +60,14 @@ class MiningPlan:
     pairs: tuple[PairPlan, ...]
 
     @property
-    def run_pairs(self) -> tuple[PairPlan, ...]:
+    def pairs_to_run(self) -> tuple[PairPlan, ...]:
         """The pairs with a test to run, whether or not the store has their results."""
         return tuple(plan for plan in self.pairs if plan.tests)
 
     @property
-    def rate(self) -> float:
+    def pairs_to_run_per_commit(self) -> float:
         """The number of pairs with a test to run for each visited commit; 0 without commits."""
-        return len(self.run_pairs) / self.visited if self.visited else 0.0
+        return len(self.pairs_to_run) / self.visited if self.visited else 0.0
 
 
 def plan_mining(
@@ -143,12 +143,14 @@ def _plan_pairs(
 
 def _plan_pair(profile: Profile, repository: Repository, pair: Pair) -> PairPlan:
     if pair.walk is Walk.SINGLE_REVISION and list_missing_objects(repository, pair):
-        return _drop_whole(pair, Reason.OBJECT_MISSING)
+        return _plan_dropped_pair(pair, Reason.OBJECT_MISSING)
     try:
         change = diff_pair(repository, pair, profile.gate)
     except CorruptObject as error:
-        is_lacked = error.name in repository.holes
-        return _drop_whole(pair, Reason.OBJECT_MISSING if is_lacked else Reason.UNREADABLE_OBJECT)
+        is_lacked = error.name in repository.absent_object_ids
+        return _plan_dropped_pair(
+            pair, Reason.OBJECT_MISSING if is_lacked else Reason.UNREADABLE_OBJECT
+        )
     kept, drops = filter_candidates(change, profile)
     return PairPlan(
         pair=pair,
@@ -157,10 +159,12 @@ def _plan_pair(profile: Profile, repository: Repository, pair: Pair) -> PairPlan
     )
 
 
-def _drop_whole(pair: Pair, reason: Reason) -> PairPlan:
+def _plan_dropped_pair(pair: Pair, reason: Reason) -> PairPlan:
     return PairPlan(pair=pair, tests={}, reasons={str(reason): 1})
 
 
 def rank_plans(plans: Sequence[MiningPlan]) -> tuple[MiningPlan, ...]:
     """Return plans by their rate of pairs to run, highest first; equal ones by name."""
-    return tuple(sorted(plans, key=lambda plan: (-plan.rate, plan.repo, plan.language)))
+    return tuple(
+        sorted(plans, key=lambda plan: (-plan.pairs_to_run_per_commit, plan.repo, plan.language))
+    )

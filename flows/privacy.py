@@ -11,7 +11,7 @@ from coevo.model.errors import Fatal
 from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store
 from flows.licence import find_spdx_expression, is_silent_on_licences
-from packagers.kept_out import describe_kept_out, list_kept_out_rows
+from packagers.kept_out import build_kept_out_records, describe_kept_out
 from packagers.licensing import check_licence
 
 
@@ -68,4 +68,4 @@ def describe_kept_out_rows(
             if check_licence(governing, ()) is not None:
                 counts[partition.repo, governing, silent, 'methods'] += len(segment.methods)
                 counts[partition.repo, governing, silent, 'files'] += len(files)
-    return tuple(describe_kept_out(tuple(list_kept_out_rows(counts))))
+    return tuple(describe_kept_out(tuple(build_kept_out_records(counts))))

@@ -36,7 +36,7 @@ from packagers.release import ReleaseReport, release_snapshot
 from packagers.rows import Rows
 from packagers.single_revision import build_suite_tasks
 from packagers.tasks import build_tasks
-from packagers.withheld_gold import WithheldReport, write_withheld
+from packagers.withheld_gold import WithheldReport, write_edition_without_gold
 
 
 def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> ReleaseReport:
@@ -146,7 +146,9 @@ def write_withheld_edition(options: ReleaseOptions) -> WithheldReport:
     if options.withhold_gold is None:
         raise Fatal('say where the edition without answers is written')
     with ReleaseClones(options.folder, Store(options.store)) as clones:
-        return write_withheld(options.snapshot, options.withhold_gold, clones.get_repository)
+        return write_edition_without_gold(
+            options.snapshot, options.withhold_gold, clones.get_repository
+        )
 
 
 def _build_plan(
@@ -182,14 +184,14 @@ def _build_plan(
         month=options.month,
         cut=MonthCut(options.month, known, fixed, cohort) if options.month else None,
         previous=options.previous,
-        parameters=_list_parameters(options),
+        parameters=_list_manifest_parameters(options),
         urls=assign_urls(
             options.urls, sorted({partition.repo for partition in clones.store.list_partitions()})
         ),
     )
 
 
-def _list_parameters(options: ReleaseOptions) -> Mapping[str, str]:
+def _list_manifest_parameters(options: ReleaseOptions) -> Mapping[str, str]:
     """Return the options that change the data of a release, for its manifest."""
     families = {'families': ','.join(options.families)} if options.families else {}
     return families | ({'untested': 'functions'} if options.untested else {})

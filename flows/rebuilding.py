@@ -44,7 +44,7 @@ class RebuildSettings:
 
 
 @contextmanager
-def pin_repository(folder: Path, repo: str) -> Iterator[Repository]:
+def open_pinned_clone(folder: Path, repo: str) -> Iterator[Repository]:
     """Open the clone that was obtained before, and protect it from eviction meanwhile.
 
     folder  of clones
@@ -95,14 +95,14 @@ def work_on_segments(
     runtimes = language.make_runtimes(brings=True, say=settings.listener.say)
     for (sandbox, runtime), items in sorted(places.items()):
         if runtimes.can_provide(runtime):
-            yield from _work_on_runtime(settings, sandbox, runtime, items, work)
+            yield from _work_on_segments_of_runtime(settings, sandbox, runtime, items, work)
             continue
         failure = WorkFailure(sentence=f'there is no {language.RUNTIME} like {runtime} here')
         for segment, _ in items:
             yield segment, failure
 
 
-def _work_on_runtime(
+def _work_on_segments_of_runtime(
     settings: RebuildSettings,
     sandbox: str,
     runtime: str,

@@ -17,11 +17,11 @@ from coevo.storage.store import Partition, Store
 from flows.licence import (
     find_spdx_expression,
     is_silent_on_licences,
-    list_attributed_files,
+    list_licence_and_notice_files,
 )
 from miners.cloning.clones import pin_existing_clone
 from miners.dates.clone_search import SearchedClone
-from miners.discovery.crawls import list_refs, load_crawl_time, measure_code_size
+from miners.discovery.crawls import count_source_files_and_lines, list_refs, load_crawl_time
 from packagers.attribution import LicenceFile
 from packagers.sameness import find_repository_families
 
@@ -66,11 +66,11 @@ class ReleaseClones:
 
     def list_attributed_files(self, repo: str, rev: str) -> tuple[LicenceFile, ...]:
         """Return the licence files and notices of a repository at a revision."""
-        return list_attributed_files(self.get_repository(repo), rev)
+        return list_licence_and_notice_files(self.get_repository(repo), rev)
 
     def measure_size(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
         """Return the number of source files and of their lines at a revision; None if unknown."""
-        return measure_code_size(self.get_repository(repo), rev, language)
+        return count_source_files_and_lines(self.get_repository(repo), rev, language)
 
     def load_commit_date(self, repo: str, rev: str) -> datetime | None:
         """Return the committer date of a commit; None if it cannot be read."""
@@ -102,7 +102,7 @@ class ReleaseClones:
                 self._pins.pin(git_dir)
             clone = Repository(git_dir)  # closed by the pool
             if repo not in self.moments:
-                self.moments.add(_build_moment(repo, clone))
+                self.moments.add(_load_crawl_time_and_refs(repo, clone))
             yield clone
 
     def _find_url(self, repo: str) -> str | None:
@@ -119,5 +119,5 @@ class ReleaseClones:
         return self.store.group_partitions()
 
 
-def _build_moment(repo: str, clone: Repository) -> CloneMoment:
+def _load_crawl_time_and_refs(repo: str, clone: Repository) -> CloneMoment:
     return CloneMoment(repo=repo, crawled_at=load_crawl_time(clone.git_dir), refs=list_refs(clone))

@@ -12,7 +12,7 @@ from coevo.git.repository import Repository
 from coevo.languages.engine import Builder
 from coevo.languages.table import get_engine_version
 from coevo.languages.verdicts import KILLED
-from coevo.model.method_rows import MethodRow, list_cells_of_row
+from coevo.model.method_rows import MethodRow, list_deciding_cells_of_row
 from coevo.model.records import Candidate, Pair, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import MethodChange, Outcome
@@ -107,12 +107,12 @@ def _explain_inconclusive_rerun(
     Either the code cannot be built any more, or a process was killed, and the outcome differs.
     """
     cells = evaluation.get_cells(selected.method_id)
-    for cell in list_cells_of_row(row):
+    for cell in list_deciding_cells_of_row(row):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')
         for run in cells[cell].runs if cell in cells else ():  # `LATER_CELL` may not be run again
-            if run.agreement != was and run.verdict.outcome is Outcome.UNBUILDABLE:
+            if run.agreement_key != was and run.verdict.outcome is Outcome.UNBUILDABLE:
                 return f'{cell} cannot be built now: {run.verdict.signature}'
-            if run.agreement != was and run.verdict.signature in KILLED:
+            if run.agreement_key != was and run.verdict.signature in KILLED:
                 return f'{cell}: a process was killed'
     return None
 
@@ -122,11 +122,13 @@ def _find_difference(
 ) -> str | None:
     """Return what differs from the runs that made the label; None if nothing does."""
     cells = evaluation.get_cells(selected.method_id)
-    for cell in list_cells_of_row(row):
+    for cell in list_deciding_cells_of_row(row):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')
         for run in cells[cell].runs if cell in cells else ():  # `LATER_CELL` may not be run again
-            if run.agreement != was:
-                return f'{cell} is {_format_outcome(*run.agreement)}, was {_format_outcome(*was)}'
+            if run.agreement_key != was:
+                return (
+                    f'{cell} is {_format_outcome(*run.agreement_key)}, was {_format_outcome(*was)}'
+                )
     decision = decide_candidate(
         selected.candidate, selected.method_id, evaluation, build_changed=build_changed
     )

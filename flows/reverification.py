@@ -38,7 +38,7 @@ from coevo.storage.place import Root, find_local_folder
 from coevo.storage.store import Partition, Store
 from flows.cohorts import PairBugs
 from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
-from flows.rebuilding import RebuildSettings, pin_repository, restore_pair, work_on_segments
+from flows.rebuilding import RebuildSettings, open_pinned_clone, restore_pair, work_on_segments
 from flows.rerunning import RerunResult, rerun_methods
 from miners.discovery.candidates import Unclonable
 
@@ -99,7 +99,7 @@ class _ReverifyRun:
         self.report.unknown.update(dict.fromkeys(method_ids, sentence))
 
 
-def reverify(options: ReverifyOptions, listener: Listener = SILENT) -> Reverification:
+def reverify_labels(options: ReverifyOptions, listener: Listener = SILENT) -> Reverification:
     """Draw a sample of labels, run it again, and write the results to the store.
 
     A kill loses only the pairs in progress.
@@ -110,7 +110,7 @@ def reverify(options: ReverifyOptions, listener: Listener = SILENT) -> Reverific
     if options.repository is not None:
         store.list_repository_partitions(options.repository)
         check_not_withdrawn(options.store, options.repository)
-    labels = draw_labels(store, options.snapshot, options.seed, options.repository)
+    labels = order_labels_for_drawing(store, options.snapshot, options.seed, options.repository)
     drawn = labels[: options.sample]
     if not drawn:
         of = f' of {options.repository}' if options.repository else ''
@@ -134,7 +134,7 @@ def _rerun_partition(
     every = [method_id for ids in pairs.values() for method_id in ids]
     with ExitStack() as stack:
         try:
-            repository = stack.enter_context(pin_repository(run.options.folder, partition.repo))
+            repository = stack.enter_context(open_pinned_clone(run.options.folder, partition.repo))
         except (Unclonable, Transient) as error:
             run.mark_unknown(every, str(error))
             return
@@ -203,7 +203,7 @@ class DrawnLabel:
     tracked: bool
 
 
-def draw_labels(
+def order_labels_for_drawing(
     store: Store, released: Path | str | None, seed: int, repository: str | None = None
 ) -> tuple[DrawnLabel, ...]:
     """Return all labels of a store that no reverification refuted, in the order of drawing.
@@ -220,10 +220,10 @@ def draw_labels(
         rank = hashlib.sha256(f'{seed}\0{label.method_id}'.encode()).hexdigest()
         return not label.tracked, rank
 
-    return tuple(sorted(_list_population(store, released, repository), key=rank_label))
+    return tuple(sorted(_list_drawable_labels(store, released, repository), key=rank_label))
 
 
-def _list_population(
+def _list_drawable_labels(
     store: Store, released: Path | str | None, repository: str | None
 ) -> Iterator[DrawnLabel]:
     """Yield one label for each method id, even if several walks have it.

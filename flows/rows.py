@@ -67,7 +67,7 @@ def build_pair_row(
         runtime=new.runtime if new else None,
         runtimes_tried=new.runtimes_tried if new else (),
         runtime_missing=(old.runtime_lacking or old.runtime_preferred) if old else None,
-        tools=_list_tools(pair, new) if new else (),
+        tools=_list_tool_versions(pair, new) if new else (),
         candidates=candidates,
         tests_compared=change.compared,
         tests_alike=change.alike,
@@ -99,7 +99,7 @@ def add_source_measures(row: PairRow, repository: Repository, change: PairChange
     )
 
 
-def _list_tools(pair: Pair, build: Build) -> tuple[str, ...]:
+def _list_tool_versions(pair: Pair, build: Build) -> tuple[str, ...]:
     """Return `name version` of the tools that measured and ran the pair, sorted."""
     return tuple(sorted((*LANGUAGES[pair.language].list_tool_versions(), *build.runtime_packages)))
 
@@ -124,7 +124,7 @@ def build_method_row(
         test_class=candidate.method.test_class,
         test_method=candidate.method.test_method,
         parameters=candidate.method.parameters,
-        **_build_old_columns(candidate),
+        **_build_old_location_columns(candidate),
         change=candidate.change,
         label=decision.label,
         track=decision.track,
@@ -143,7 +143,7 @@ def build_method_row(
     )
 
 
-def _build_old_columns(candidate: Candidate) -> dict[str, Any]:
+def _build_old_location_columns(candidate: Candidate) -> dict[str, Any]:
     """Return the columns of a test's identity at old; None unless it moved or was renamed."""
     moved = candidate.old if candidate.new is not None and _has_moved(candidate) else None
     return {

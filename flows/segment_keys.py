@@ -16,7 +16,7 @@ from coevo.languages.code_digest import (
     CodeRoots,
     compare_parts,
     compute_code_digest,
-    select_packages,
+    list_other_packages,
 )
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal
@@ -47,19 +47,19 @@ def make_mining_roots(language: str) -> CodeRoots:
         ),
         language=modules[language],
         members=('make_refactoring_finder', 'make_runtimes'),
-        left_out=select_packages(modules.values(), modules[language]),
+        left_out=list_other_packages(modules.values(), modules[language]),
     )
 
 
-def compute_mining_code(language: str) -> CodeDigest:
+def compute_mining_code_digest(language: str) -> CodeDigest:
     """Return the digest of all code on which the rows of a mined pair of a language depend."""
     return compute_code_digest(make_mining_roots(language))
 
 
 def compute_basis(profile: Profile, language: str) -> SegmentBasis:
     """Return the basis of a language's segments: code, thresholds and tools."""
-    code = compute_mining_code(language)
-    tools = _list_tools(language)
+    code = compute_mining_code_digest(language)
+    tools = _list_tool_versions(language)
     return SegmentBasis(
         basis_id=compute_short_hash(code.digest, profile.fingerprint, *tools),
         language=language,
@@ -67,17 +67,17 @@ def compute_basis(profile: Profile, language: str) -> SegmentBasis:
         parts=tuple(sorted(code.parts.items())),
         profile=profile.name,
         thresholds=profile.fingerprint,
-        named_thresholds=_find_named_thresholds(profile.name),
+        named_thresholds=_find_profile_fingerprint(profile.name),
         tools=tools,
     )
 
 
-def _list_tools(language: str) -> tuple[str, ...]:
-    return (*LANGUAGES[language].list_tool_versions(), *_list_libraries())
+def _list_tool_versions(language: str) -> tuple[str, ...]:
+    return (*LANGUAGES[language].list_tool_versions(), *_list_library_versions())
 
 
 @cache
-def _list_libraries() -> tuple[str, ...]:
+def _list_library_versions() -> tuple[str, ...]:
     return tuple(f'{library} {metadata.version(library)}' for library in _LIBRARIES)
 
 
@@ -93,7 +93,7 @@ def make_measure_roots(language: str) -> CodeRoots:
 def compute_measure_basis(language: str) -> str:
     """Return a hash of all code and tools on which the measures of tasks of a language depend."""
     code = compute_code_digest(make_measure_roots(language))
-    return compute_short_hash(code.digest, *_list_tools(language))
+    return compute_short_hash(code.digest, *_list_tool_versions(language))
 
 
 def explain_stale(basis: SegmentBasis | None) -> str | None:
@@ -109,13 +109,13 @@ def explain_stale(basis: SegmentBasis | None) -> str | None:
 
 
 def _list_differences(basis: SegmentBasis) -> Iterator[str]:
-    code = compute_mining_code(basis.language)
+    code = compute_mining_code_digest(basis.language)
     if code.digest != basis.code:
         changed = compare_parts(dict(basis.parts), code.parts)
         shown = ', '.join(changed[:3])
         more = f' and {len(changed) - 3} more' if len(changed) > 3 else ''
         yield f'the code of {shown}{more} changed'
-    if basis.named_thresholds not in (None, _find_named_thresholds(basis.profile)):
+    if basis.named_thresholds not in (None, _find_profile_fingerprint(basis.profile)):
         yield f'the thresholds of the profile {basis.profile} changed'
     tools = compute_basis(load_profile('default'), basis.language).tools
     if tools != basis.tools:
@@ -123,7 +123,7 @@ def _list_differences(basis: SegmentBasis) -> Iterator[str]:
         yield f'tools changed: {", ".join(changed_tools)}'
 
 
-def _find_named_thresholds(name: str) -> str | None:
+def _find_profile_fingerprint(name: str) -> str | None:
     """Return the present fingerprint of the profile of this name; None if there is none."""
     try:
         return load_profile(name).fingerprint

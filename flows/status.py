@@ -210,7 +210,7 @@ def _list_stale_pairs(
     Groups are by basis. Pairs that the latest run did not reach come before all others.
     """
     record, unmined = mined.walk, {*mined.unmined}
-    pending = {*store.list_pending_pairs(partition, record)} - unmined
+    pending = {*store.list_pairs_without_current_segment(partition, record)} - unmined
     if pending:
         yield StalePairs(count=len(pending), reason='the latest run did not come to them')
     finished = {pair_id for _, pair_id in record.pairs} - unmined - pending

@@ -77,7 +77,7 @@ class _Replacement:
     def _add_pair(
         self, pair: PairRow, dropped: dict[str, Drop], modules: Collection[str], clone: Repository
     ) -> None:
-        for key, function in _list_functions(pair, dropped, clone):
+        for key, function in _list_dropped_functions(pair, dropped, clone):
             if function.callees:
                 detail = f'{function.unit.name} {" ".join(function.callees[:3])}'
                 self.drops[key] = replace(
@@ -88,7 +88,7 @@ class _Replacement:
                 self.rows.append(_make_row(pair, function, function.test_file))
 
 
-def _list_functions(
+def _list_dropped_functions(
     pair: PairRow, dropped: Collection[str], clone: Repository
 ) -> Iterator[tuple[str, UntestedFunction]]:
     """Yield the dropped functions of a pair that no test file names, each with the drop's key."""

@@ -138,7 +138,7 @@ def _index_code(tree: RevisionTree) -> tuple[_Types, _Types]:
 def _make_focus(located: LocatedType) -> Focus:
     return Focus(
         file=located.path,
-        declaration=located.canonical,
+        declaration=located.canonical_name,
         kind=FocusKind.CLASS,
         start_line=located.type.start_line,
         end_line=located.type.end_line,

@@ -70,7 +70,7 @@ def _list_functions(tree: RevisionTree, rules: FunctionRules) -> Iterator[CodeUn
 
     They are the "top-level functions" of ULT.
     """
-    for path in _list_written_sources(tree):
+    for path in _list_handwritten_sources(tree):
         functions = [
             (type_, member)
             for type_ in tree.parse_file(path).types
@@ -96,7 +96,7 @@ def _make_function_unit(
     )
     focus = Focus(
         file=path,
-        declaration=f'{type_.canonical}.{member.name}',
+        declaration=f'{type_.canonical_name}.{member.name}',
         kind=FocusKind.FUNCTION,
         start_line=member.start_line,
         end_line=member.end_line,
@@ -145,7 +145,7 @@ def _find_complexity(member: Member, known: dict[tuple[str, int], int]) -> int |
 
 def _list_packages(tree: RevisionTree, language: str, rules: ModuleRules) -> Iterator[CodeUnit]:
     folders: dict[str, list[str]] = defaultdict(list)
-    for path in _list_written_sources(tree):
+    for path in _list_handwritten_sources(tree):
         if tree.read_content(path).strip() and not get_reading(language).is_build_file(path):
             folders[path.rpartition('/')[0]].append(path)
     for folder, paths in sorted(folders.items()):
@@ -175,14 +175,14 @@ def _make_file_focus(tree: RevisionTree, path: str, lines: int) -> Focus:
     types = tree.parse_file(path).types
     return Focus(
         file=path,
-        declaration=LocatedType(path, types[0]).canonical if types else '',
+        declaration=LocatedType(path, types[0]).canonical_name if types else '',
         kind=FocusKind.FILE,
         start_line=1,
         end_line=max(1, lines),
     )
 
 
-def _list_written_sources(tree: RevisionTree) -> Iterator[str]:
+def _list_handwritten_sources(tree: RevisionTree) -> Iterator[str]:
     """Yield handwritten sources; generated and vendored files need no tests."""
     return (
         path

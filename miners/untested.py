@@ -81,7 +81,7 @@ class _RevisionTexts:
         names = {
             name
             for path in self.tree.list_paths(Side.SOURCE)
-            for name in _list_own_names(self.tree.parse_file(path))
+            for name in _list_declared_names(self.tree.parse_file(path))
         }
         return frozenset(names) - get_reading(self.language).COMMON_CALLS
 
@@ -136,7 +136,7 @@ class _RevisionTexts:
         return str(PurePosixPath(folder.removesuffix(mirrored)) / package.replace('.', '/'))
 
 
-def _list_own_names(file: SourceFile) -> Iterator[str]:
+def _list_declared_names(file: SourceFile) -> Iterator[str]:
     for type_ in file.types:
         if type_.kind != MODULE:
             yield type_.simple
@@ -146,10 +146,10 @@ def _list_own_names(file: SourceFile) -> Iterator[str]:
 def _is_about(test_file: str, stem: str) -> bool:
     """Return whether a test file is named after a source file with this stem."""
     name = PurePosixPath(test_file).stem
-    return any(found is not None and found[1] == stem for found in _match_names(name))
+    return any(found is not None and found[1] == stem for found in _match_test_name_patterns(name))
 
 
-def _match_names(name: str) -> Iterator[re.Match[str] | None]:
+def _match_test_name_patterns(name: str) -> Iterator[re.Match[str] | None]:
     return (pattern.fullmatch(name) for pattern, _ in _NAMES)
 
 

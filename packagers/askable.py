@@ -19,7 +19,7 @@ _FAILED = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 _UNASKED = (ReversalStatus.NOT_RUN, ReversalStatus.NOT_OFFERED)
 
 
-def find_reached(
+def find_reached_dependencies(
     row: MethodRow, mutants: Sequence[MutantRow], reversals: Sequence[ReversalRow]
 ) -> frozenset[str] | None:
     """Return the names of the dependencies of a gold test that its assertions reach.
@@ -30,9 +30,9 @@ def find_reached(
     run = [each for each in mutants if each.outcome is not None]
     if not undone and not run:
         return None
-    found = [_find_undone(row, each) for each in undone if _is_noticed(each)]
+    found = [_find_undone_dependency(row, each) for each in undone if _is_noticed(each)]
     decided = {
-        _find_undone(row, each)
+        _find_undone_dependency(row, each)
         for each in undone
         if each.status is not ReversalStatus.DOES_NOT_COMPILE
     }
@@ -45,7 +45,7 @@ def find_reached(
     return frozenset(each.name for each in found if each is not None)
 
 
-def _find_undone(row: MethodRow, undone: ReversalRow) -> Dependency | None:
+def _find_undone_dependency(row: MethodRow, undone: ReversalRow) -> Dependency | None:
     """Return the dependency whose part was undone; None if there is none at its place."""
     return _find_innermost(row.dependencies, undone.file, undone.start_line, undone.revised)
 
@@ -73,13 +73,13 @@ def _find_innermost(
     return min(around, key=lambda each: (each.end_line - each.start_line, each.rank), default=None)
 
 
-def mark_reached(task: TaskRow, reached: Iterable[frozenset[str] | None]) -> TaskRow:
+def add_reached_dependencies(task: TaskRow, reached: Iterable[frozenset[str] | None]) -> TaskRow:
     """Return a task with `reached` and `focus_agreed`.
 
     The focus is agreed if half of the targets reach a change that the prompt names. Targets of which
     nothing is known do not count; both are None if nothing is known of any.
 
-    reached  for each target what it reaches, as `find_reached` returns it
+    reached  for each target what it reaches, as `find_reached_dependencies` returns it
     """
     known = [names for names in reached if names is not None]
     if not known:
@@ -111,12 +111,16 @@ class Noticed:
 Row = TypeVar('Row', MethodRow, MutantRow, ReversalRow)
 
 
-def find_noticed(rows: Rows, repos: Iterable[str]) -> dict[Key, Noticed]:
+def find_noticed_changes(rows: Rows, repos: Iterable[str]) -> dict[Key, Noticed]:
     """Return what each gold test of a method with a track notices, by the method's key."""
-    return {key: answer for repo in repos for key, answer in _find_noticed_in(rows, repo)}
+    return {
+        key: answer
+        for repo in repos
+        for key, answer in _find_noticed_changes_in_repository(rows, repo)
+    }
 
 
-def _find_noticed_in(rows: Rows, repo: str) -> Iterator[tuple[Key, Noticed]]:
+def _find_noticed_changes_in_repository(rows: Rows, repo: str) -> Iterator[tuple[Key, Noticed]]:
     """Yield the answers of one repository, with the rows of one method in memory at a time.
 
     All tables are sorted by method and walk within a repository.
@@ -137,7 +141,7 @@ def _find_noticed_in(rows: Rows, repo: str) -> Iterator[tuple[Key, Noticed]]:
                 (row.method_id, row.walk),
                 Noticed(
                     askable=is_strict_askable(row, own_edits, own_undone),
-                    reached=find_reached(row, own_edits, own_undone),
+                    reached=find_reached_dependencies(row, own_edits, own_undone),
                 ),
             )
 
@@ -147,14 +151,16 @@ def _group_by_method(rows: Iterable[Row]) -> Iterator[tuple[tuple[str, str], tup
         yield key, tuple(group)
 
 
-def mark_task(task: TaskRow, noticed: Mapping[Key, Noticed]) -> TaskRow:
+def add_noticed_changes(task: TaskRow, noticed: Mapping[Key, Noticed]) -> TaskRow:
     """Return a task with what its gold tests notice.
 
     `strict_askable` is True if it is true of all targets; None for suites, and if it is unknown of a
     target and false of none.
     """
     found = [noticed.get((method_id, task.walk)) for method_id in task.method_ids]
-    task = mark_reached(task, [None if each is None else each.reached for each in found])
+    task = add_reached_dependencies(
+        task, [None if each is None else each.reached for each in found]
+    )
     answers = [None if each is None else each.askable for each in found]
     if not answers or (None in answers and False not in answers):
         return task

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from coevo.engine.evidence import compute_upper_95
 from coevo.model.drops import Drop
-from coevo.model.method_rows import MethodRow, list_cells_of_row
+from coevo.model.method_rows import MethodRow, list_deciding_cells_of_row
 from coevo.model.pair_rows import CellRow
 from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
@@ -27,7 +27,7 @@ from coevo.model.task_rows import TaskRow
 from coevo.model.words import Cell, MethodChange, Outcome, Stage, Walk
 from coevo.storage.reverifications import ReverificationRecord
 from coevo.storage.withdrawals import Withdrawal, WithdrawnKind
-from packagers.askable import Noticed, find_noticed, mark_task
+from packagers.askable import Noticed, add_noticed_changes, find_noticed_changes
 from packagers.licensing import fill_licences, withhold_unpublishable_rows
 from packagers.near_duplicates import Mark, apply_marks, mark_near_duplicates
 from packagers.plan import BuiltTasks, ReleasePlan
@@ -99,12 +99,12 @@ def _build_tasks(
         some = _select_rows_of_repositories(rows, sorted(repos))
         built = _drop_withdrawn_tasks(plan.build(some), rows.withdrawals)
         suites |= built.single_revision
-        noticed = find_noticed(some, sorted(repos))
+        noticed = find_noticed_changes(some, sorted(repos))
         for task in built.tasks:
-            tasks.add((), mark_task(task, noticed))
+            tasks.add((), add_noticed_changes(task, noticed))
         for drop in built.drops:
             drops.add((), drop)
-        yield from _mark_methods(some, built, noticed)
+        yield from _mark_methods_with_tasks(some, built, noticed)
 
 
 def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) -> BuiltTasks:
@@ -155,7 +155,7 @@ def _select_rows_of_repositories(rows: Rows, repos: Collection[str]) -> Rows:
     )
 
 
-def _mark_methods(
+def _mark_methods_with_tasks(
     rows: Rows, built: BuiltTasks, noticed: Mapping[tuple[str, Walk], Noticed]
 ) -> Iterator[Mark]:
     leak = {task.task_id: task.leak for task in built.tasks}
@@ -338,7 +338,7 @@ def _add_repeated_runs(
     passed: Mapping[Place, int],
 ) -> MethodRow:
     columns: dict[str, Any] = {}
-    for cell in list_cells_of_row(row):
+    for cell in list_deciding_cells_of_row(row):
         run_key = row.method_id, row.walk, cell
         if added[run_key]:
             columns[f'{cell}_runs'] = getattr(row, f'{cell}_runs') + added[run_key]
@@ -356,7 +356,7 @@ def _compute_flake_bound(row: MethodRow) -> float | None:
     """
     runs = [
         getattr(row, f'{cell}_runs')
-        for cell in list_cells_of_row(row)
+        for cell in list_deciding_cells_of_row(row)
         if getattr(row, cell) is not Outcome.COMPILE_ERROR
     ]
     return compute_upper_95(min(runs)) if runs else None

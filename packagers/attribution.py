@@ -13,7 +13,7 @@ from pathlib import Path
 
 from coevo.snapshots.code_free.attribution import HEADING
 from coevo.snapshots.code_free.recipes import SourceForm, TextPiece, TextSource
-from coevo.snapshots.code_free.tables import list_text_files, load_pair_ids, load_rows
+from coevo.snapshots.code_free.tables import list_files_with_texts, load_pair_ids, load_rows
 
 _FENCE = '`' * 8
 
@@ -70,7 +70,7 @@ def list_attributed_pairs(full: Path) -> Iterator[AttributedPair]:
     They have rows in a table with texts.
     """
     urls = {row['repo']: row['url'] for row in load_rows(full, 'repositories')}
-    published = {id_ for name in list_text_files(full) for id_ in load_pair_ids(full / name)}
+    published = {id_ for name in list_files_with_texts(full) for id_ in load_pair_ids(full / name)}
     for row in load_rows(full, 'pairs'):
         if row['pair_id'] in published:
             yield AttributedPair(

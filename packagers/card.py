@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from coevo.languages.table import LANGUAGES, list_not_offered
+from coevo.languages.table import LANGUAGES, list_lacking_capabilities
 from coevo.model.families import Family
 from coevo.model.labels import CELL_ORDER
 from coevo.model.method_rows import MethodRow
@@ -48,10 +48,10 @@ CONTAMINATION = """\
   made (`old_is_ancestor` is false).
 - Tasks of one pair resemble each other: count pairs, and never split a pair. All rows are in the split `test`."""
 
-# These two explain why `datasets` does not load some configurations: it has no split of zero rows.
+# These two explain why `datasets` does not begin_loading_trace some configurations: it has no split of zero rows.
 NO_TABLE = 'A table without rows is no configuration: {}.'
 NO_TASKS = (
-    'A track without tasks is one ({}), but `datasets` refuses to load zero rows ("corresponds to no data"). '
+    'A track without tasks is one ({}), but `datasets` refuses to begin_loading_trace zero rows ("corresponds to no data"). '
     'With `streaming=True` it gives none, and all columns.'
 )
 
@@ -102,8 +102,8 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
         *_render_example(rows),
         '## Before you use it',
         f'{CONTAMINATION} Prompts of this month end with `{compute_canary(about.month)}`.'
-        + _describe_sample(rows)
-        + _describe_not_offered(rows),
+        + _describe_unchanged_test_sample(rows)
+        + _describe_missing_capabilities(rows),
         _describe_cohort_gaps(about),
         _describe_unmined_pairs(about),
         _describe_walks_behind(about),
@@ -360,7 +360,7 @@ def _describe_news(news: Sequence[RepositoryNews]) -> str:
 _NOT_SAMPLED = 'not_sampled'  # of filters/sample.py, which packagers must not import
 
 
-def _describe_sample(rows: Rows) -> str:
+def _describe_unchanged_test_sample(rows: Rows) -> str:
     """Return a further list item with the size of the sample, if there are unchanged tests."""
     left = [drop for drop in rows.drops if drop.reason == _NOT_SAMPLED]
     later = (Stage.LABEL, Stage.PUBLISH)
@@ -384,10 +384,10 @@ def _describe_sample(rows: Rows) -> str:
     )
 
 
-def _describe_not_offered(rows: Rows) -> str:
+def _describe_missing_capabilities(rows: Rows) -> str:
     """Return further list items for languages that lack some capability."""
     named = sorted({row.language for row in rows.repositories} & LANGUAGES.keys())
-    lacking = {language: list_not_offered(language) for language in named}
+    lacking = {language: list_lacking_capabilities(language) for language in named}
     return ''.join(
         f'\n- Not offered for {language}: {", ".join(lacks)}. Such columns are `not_offered` or empty, which '
         'means neither none nor unknown.'

@@ -10,7 +10,7 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import NAME
 from coevo.evaluation.suites.records import NAME as SUITES, SuiteResult
 from coevo.model.column import Choice
-from coevo.model.dictionary import columns_by_path, list_entries
+from coevo.model.dictionary import list_entries, map_columns_by_path
 from coevo.model.reasons import BY_STAGE
 from coevo.model.schema import CONTENTS, KEYS, SCHEMA_MINOR, SCHEMA_VERSION, TABLES
 from coevo.model.texts import list_third_party_columns
@@ -104,7 +104,7 @@ def _render_choices(records: Iterable[type]) -> Iterator[str]:
     values_by_name = {
         _name_choice_type(entry.values): entry.values
         for record in records
-        for entry in columns_by_path(record).values()
+        for entry in map_columns_by_path(record).values()
         if entry.values
     }
     for name, values in sorted(values_by_name.items()):

@@ -144,16 +144,16 @@ def make_draft(group: DraftGroup, repository: Repository, around: StartRow | Non
         [*(_make_target(row, repository) for row in group.rows), *map(_make_removal_target, here)],
         used_elsewhere=used,
     )
-    if start is None and (missed := used & frozenset(_find_shared_names(first, new))):
+    if start is None and (missed := used & frozenset(_list_names_for_other_files(first, new))):
         raise StartStateInvalid(
             f'other test files need {min(missed)}, which only this one declares'
         )
     patch = make_file_patch(first.test_file, start, new, entry.mode)
-    others = {} if around is None else _list_other_files(around, repository, first)
+    others = {} if around is None else _restore_sibling_files(around, repository, first)
     return Draft(group=group, start=start, test_patch=patch, around=around, others=others)
 
 
-def _find_shared_names(row: MethodRow, source: bytes) -> Iterator[str]:
+def _list_names_for_other_files(row: MethodRow, source: bytes) -> Iterator[str]:
     """Yield what a test file declares for other files: helpers, and types without tests.
 
     An agent that writes an absent file cannot know these names, but other files do not compile
@@ -172,7 +172,7 @@ def _find_shared_names(row: MethodRow, source: bytes) -> Iterator[str]:
                 yield member.name
 
 
-def _list_other_files(
+def _restore_sibling_files(
     around: StartRow, repository: Repository, row: MethodRow
 ) -> dict[str, bytes | None]:
     siblings, patch = around.siblings, around.sibling_patch
@@ -269,7 +269,7 @@ def _list_plain_edits(row: MethodRow) -> set[Edit] | None:
         return {_make_edit(*whole)}
     edits = set()
     for before, after in _list_differences(old, new):
-        if not _is_plain(before, after):
+        if not _replaces_only_values(before, after):
             return None
         edits.add(_make_edit(before, after))
     return edits
@@ -300,7 +300,7 @@ def _list_differences(
             yield old[a:b], new[c:d]
 
 
-def _is_plain(before: Sequence[Word], after: Sequence[Word]) -> bool:
+def _replaces_only_values(before: Sequence[Word], after: Sequence[Word]) -> bool:
     words = (*before, *after)
     if not all(_is_value(word) or word.text in _SIGNS for word in words):
         return False

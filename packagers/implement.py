@@ -54,7 +54,7 @@ def build_implement_tasks(
     rows: dict[Place, list[MethodRow]] = defaultdict(list)
     for row in methods:
         place = row.pair_id, row.walk
-        if place in wanted and (row.method_id, row.walk) in built.ids and _is_target(row):
+        if place in wanted and (row.method_id, row.walk) in built.ids and _is_fail_to_pass(row):
             rows[place].append(row)
     tasks: list[TaskRow] = []
     drops: list[Drop] = []
@@ -80,7 +80,7 @@ def _choose_bases(tasks: Iterable[TaskRow]) -> list[TaskRow]:
     return sorted(by_file.values(), key=lambda task: (task.repo, task.language, task.task_id))
 
 
-def _is_target(row: MethodRow) -> bool:
+def _is_fail_to_pass(row: MethodRow) -> bool:
     """Return whether the cells of a test prove that it fails on the old code and passes on the new."""
     before = row.t_new_c_old
     return row.t_new_c_new is Outcome.PASS and before is not None and before.is_broken
@@ -138,8 +138,8 @@ def _build_task(
         start_builder=StartBuilder.OLD_CODE,
         siblings=tuple(each for each in base.siblings or () if each.test_file != base.test_file),
         demanded=(
-            *_list_demanded(own, TestRole.TARGET),
-            *_list_demanded(_select_siblings(base, own, targets), TestRole.SIBLING),
+            *_list_demanded_tests(own, TestRole.TARGET),
+            *_list_demanded_tests(_select_siblings(base, own, targets), TestRole.SIBLING),
         ),
         test_methods=(),
         method_ids=(),
@@ -203,7 +203,7 @@ def _select_siblings(
             yield row
 
 
-def _list_demanded(rows: Iterable[MethodRow], role: TestRole) -> Iterator[DemandedTest]:
+def _list_demanded_tests(rows: Iterable[MethodRow], role: TestRole) -> Iterator[DemandedTest]:
     for row in sorted(rows, key=lambda row: (row.test_file, _name_test(row), row.method_id)):
         yield DemandedTest(
             method_id=row.method_id,

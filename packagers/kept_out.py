@@ -74,10 +74,10 @@ def count_kept_out(rows: Rows, is_silent: Callable[[str, str], bool]) -> Iterato
         licence = pair.license or pair.later_license
         silent = licence is None and is_silent(pair.repo, pair.new_rev)
         counts[pair.repo, licence, silent, 'methods' if is_method else 'files'] += 1
-    yield from list_kept_out_rows(counts)
+    yield from build_kept_out_records(counts)
 
 
-def list_kept_out_rows(counts: Counter[tuple[str, str | None, bool, str]]) -> Iterator[KeptOut]:
+def build_kept_out_records(counts: Counter[tuple[str, str | None, bool, str]]) -> Iterator[KeptOut]:
     """Yield the rows kept out, by repository, licence and silence.
 
     counts  by repository, licence, silence, and `methods` or `files`

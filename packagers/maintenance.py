@@ -63,7 +63,7 @@ def build_maintenance_tasks(
     updates  the tasks of a release; those of other families and tracks are ignored
     methods  rows with their contamination dates, including those without a track
     """
-    wanted = {_get_file_key(task): task for task in updates if _is_updated_by_developers(task)}
+    wanted = {_get_file_key(task): task for task in updates if _is_coevolution_update(task)}
     rows: dict[Place, list[MethodRow]] = defaultdict(list)
     for row in methods:
         file_key = row.pair_id, row.walk, row.test_file
@@ -83,7 +83,7 @@ def build_maintenance_tasks(
     return tasks, drops
 
 
-def _is_updated_by_developers(task: TaskRow) -> bool:
+def _is_coevolution_update(task: TaskRow) -> bool:
     """Return whether a task is an update of co-evolution; suites have such a track, too."""
     return task.track is Track.UPDATE and task.family in (None, Family.COEVOLUTION)
 
@@ -179,7 +179,7 @@ def _list_focus(
         if source is not None and types:
             yield Focus(
                 file=path,
-                declaration=types[0].canonical,
+                declaration=types[0].canonical_name,
                 kind=FocusKind.FILE,
                 start_line=1,
                 end_line=len(source.splitlines()),

@@ -76,7 +76,7 @@ def render_manifest(rows: Rows, about: SnapshotDetails, files: Checksums) -> str
         'month': about.month,
         'canary': compute_canary(about.month),
         'parameters': dict(about.parameters),
-        'tools': _list_tools(rows),
+        'tools': _list_tool_versions(rows),
         'walks': [_describe_walk(row, about) for row in rows.repositories],
         'rows': {name: len(getattr(rows, name)) for name in TABLES if name != UNCHECKED},
         'siblings': count_tasks_by_siblings(rows),
@@ -113,7 +113,7 @@ def count_tasks_by_siblings(rows: Rows) -> dict[str, int | float]:
     }
 
 
-def _list_tools(rows: Rows) -> dict[str, list[Any]]:
+def _list_tool_versions(rows: Rows) -> dict[str, list[Any]]:
     """Return the versions of tools that the store recorded, not those of the releasing machine."""
     runtimes, builders, sandboxes = set[str | None](), set[str | None](), set[str]()
     measuring: dict[str, set[str]] = defaultdict(set)
@@ -127,7 +127,7 @@ def _list_tools(rows: Rows) -> dict[str, list[Any]]:
             measuring[name].add(version)
     return {
         **{name: sorted(versions) for name, versions in measuring.items()},
-        'licences': [licences.load_list_version()],
+        'licences': [licences.load_approved_list_version()],
         'engine': sorted(engines),
         'runtime': sorted(filter(None, runtimes)),
         'builder': sorted(filter(None, builders)),

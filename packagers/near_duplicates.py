@@ -170,7 +170,7 @@ def _is_same_test(one: _GramRow, other: _GramRow) -> bool:
     return not set(one.names).isdisjoint(other.names)
 
 
-def _list_names(row: MethodRow) -> tuple[_Test, ...]:
+def _list_test_identities(row: MethodRow) -> tuple[_Test, ...]:
     """Return the identity of a test at new, and at old if that differs."""
     new = (row.repo, row.test_class, row.test_method, row.parameters)
     old_class, old_method = row.old_test_class, row.old_test_method
@@ -231,7 +231,9 @@ def _sort_by_text(methods: Iterable[MethodRow], space: Path | None) -> Sequence[
                 repo=row.repo,
                 method_id=row.method_id,
                 walk=row.walk,
-                names=tuple(_hash_bytes(repr(name).encode()) for name in _list_names(row)),
+                names=tuple(
+                    _hash_bytes(repr(name).encode()) for name in _list_test_identities(row)
+                ),
             )
             sorter.add((gram_row.text,), gram_row)
     return sorter.finish()

@@ -269,7 +269,7 @@ def rebuild_catalogue(snapshots: Root) -> str:
     raise Transient(f'{storage.describe(CATALOGUE)} is written by others all the time')
 
 
-def list_private(snapshots: Root) -> tuple[str, ...]:
+def list_private_releases(snapshots: Root) -> tuple[str, ...]:
     """Return the names of private releases at a place, which stay out of its catalogue."""
     return tuple(name for name, content in _load_manifests(snapshots) if is_private(content))
 

@@ -118,7 +118,7 @@ class RecipeWriter:
 
         Sections that were added before are written, too.
         """
-        pairs = {row['pair_id']: _make_pair(row) for row in _load_rows(self._full, 'pairs')}
+        pairs = {row['pair_id']: _get_revisions(row) for row in _load_rows(self._full, 'pairs')}
         for pair_id, rows in self._sort_texts(names, pairs):
             self._cut_texts(pairs[pair_id], list(rows))
         folder = self._made / FOLDER
@@ -263,7 +263,7 @@ def _escape_path(path: str) -> str:
     return path.encode('utf-8', 'backslashreplace').decode()
 
 
-def _make_pair(row: Mapping[str, Any]) -> _Revisions:
+def _get_revisions(row: Mapping[str, Any]) -> _Revisions:
     return row['repo'], row['old_rev'], row['new_rev']
 
 

@@ -59,14 +59,14 @@ class LeakMeter:
         rows   the methods of the task
         start  the files that differ from the new revision at the start; None is an absent file
         """
-        return _find_nearest(rows, list(self.list_added_methods(rows[0], start)))
+        return _compute_largest_gold_share(rows, list(self.list_added_methods(rows[0], start)))
 
     def compute_share_in_old_revision(self, rows: Sequence[MethodRow]) -> float:
         """Return the largest share of a new test's text that one method of the old revision has.
 
         The old text of an update is such a method, too.
         """
-        return _find_nearest(rows, self._old(rows[0].old_rev))
+        return _compute_largest_gold_share(rows, self._old(rows[0].old_rev))
 
     def list_added_methods(self, row: MethodRow, start: Texts) -> Iterator[ShownMethod]:
         """Yield the test methods of the start state that the pair of a row added or changed."""
@@ -141,7 +141,7 @@ def _parse_methods(reading: LanguageReading, path: str, source: bytes) -> Iterat
                 )
 
 
-def _find_nearest(rows: Sequence[MethodRow], shown: Iterable[ShownMethod]) -> float:
+def _compute_largest_gold_share(rows: Sequence[MethodRow], shown: Iterable[ShownMethod]) -> float:
     """Return the largest share of a gold test that is in one of the shown methods.
 
     0 if they share nothing.
@@ -226,7 +226,7 @@ def _find_how_method_is_shown(
     meter: LeakMeter, row: MethodRow, start: Texts, added: Iterable[ShownMethod]
 ) -> Iterator[ShownBy]:
     reading = get_reading(row.language)
-    form = _make_form(reading, row.new_source or '')
+    form = _count_masked_grams(reading, row.new_source or '')
     same = meter.list_methods_named(row, row.test_method, start)
     others = [each.source for each in same if each.path != row.test_file]
     if _find_largest_share(reading, form, others) >= LEAST_SAME_NAME:
@@ -259,9 +259,9 @@ def _was_elsewhere(meter: LeakMeter, row: MethodRow) -> bool:
     gone = [each.source for each in meter.list_gone_methods(row, row.test_method)]
     if gone and len(_WORDS.findall(row.test_method)) >= LEAST_WORDS:
         return True
-    return _find_largest_share(reading, _make_form(reading, row.new_source or ''), gone) >= (
-        LEAST_MOVED
-    )
+    return _find_largest_share(
+        reading, _count_masked_grams(reading, row.new_source or ''), gone
+    ) >= (LEAST_MOVED)
 
 
 def _find_largest_share(reading: LanguageReading, form: Form, sources: Iterable[str]) -> float:
@@ -269,10 +269,13 @@ def _find_largest_share(reading: LanguageReading, form: Form, sources: Iterable[
     size = form.total()
     if not size:
         return 0.0
-    return max(((form & _make_form(reading, each)).total() / size for each in sources), default=0.0)
+    return max(
+        ((form & _count_masked_grams(reading, each)).total() / size for each in sources),
+        default=0.0,
+    )
 
 
-def _make_form(reading: LanguageReading, source: str) -> Form:
+def _count_masked_grams(reading: LanguageReading, source: str) -> Form:
     tokens = [_mask_word(word) for word in reading.list_words(source) if word.text not in _LAYOUT]
     return Counter(tuple(tokens[at : at + GRAM]) for at in range(len(tokens) - GRAM + 1))
 

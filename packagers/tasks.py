@@ -20,7 +20,7 @@ from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import get_reading
-from coevo.measures.coverage import make_key, measure_dependency_list
+from coevo.measures.coverage import make_dependency_key, measure_dependency_list
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
@@ -375,7 +375,9 @@ def compute_task_coverages(
     dependencies  those in the list that the task uses
     """
     seen = {
-        make_key(coverage): coverage for row in rows for coverage in row.covered_dependencies or ()
+        make_dependency_key(coverage): coverage
+        for row in rows
+        for coverage in row.covered_dependencies or ()
     }
     coverages = {
         row.method_id: measure_dependency_list(dependencies, row.covered_dependencies, seen)
@@ -427,19 +429,19 @@ def compute_gold_measures(
     scores = [mutation.score if mutation else None for mutation in mutations]
     was_mutated = any(mutations)
     return GoldMeasures(
-        coverage=_compute_wide_mean(lines) if covered else None,
-        coverage_success=_compute_narrow_mean(lines),
-        code_coverage=_compute_wide_mean(code) if covered else None,
-        code_coverage_success=_compute_narrow_mean(code),
-        mutation_score=_compute_wide_mean(scores) if was_mutated else None,
-        mutation_score_success=_compute_narrow_mean(scores),
+        coverage=_compute_mean_with_zeros(lines) if covered else None,
+        coverage_success=_compute_mean_of_known(lines),
+        code_coverage=_compute_mean_with_zeros(code) if covered else None,
+        code_coverage_success=_compute_mean_of_known(code),
+        mutation_score=_compute_mean_with_zeros(scores) if was_mutated else None,
+        mutation_score_success=_compute_mean_of_known(scores),
     )
 
 
-def _compute_wide_mean(scores: Sequence[float | None]) -> float:
+def _compute_mean_with_zeros(scores: Sequence[float | None]) -> float:
     return sum(score or 0.0 for score in scores) / len(scores)
 
 
-def _compute_narrow_mean(scores: Sequence[float | None]) -> float | None:
+def _compute_mean_of_known(scores: Sequence[float | None]) -> float | None:
     known = [score for score in scores if score is not None]
     return sum(known) / len(known) if known else None

@@ -80,7 +80,7 @@ class WithheldReport:
         return f'{self.edition}: without the answers to its {self.tasks} tasks; {done}'
 
 
-def write_withheld(
+def write_edition_without_gold(
     place: Path | str, target: Root, clone: Callable[[str], Repository]
 ) -> WithheldReport:
     """Write and publish the edition of a snapshot that withholds gold, and return what was written.

@@ -72,8 +72,8 @@ def _list_mounts(toolchain: GoToolchain) -> list[Mount]:
         Mount(source=locate_module_cache(), target=MODULES),
         Mount(source=standard[0], target='/in/cache'),
     ]
-    if not toolchain.inside.startswith('/usr/'):
-        mounts.append(Mount(source=toolchain.home, target=toolchain.inside))
+    if not toolchain.home_in_sandbox.startswith('/usr/'):
+        mounts.append(Mount(source=toolchain.home, target=toolchain.home_in_sandbox))
     return mounts
 
 

@@ -19,7 +19,7 @@ from benchmarks.oracles.levels import choose_level_properties, raise_literals
 from benchmarks.oracles.trees import write_cell
 from coevo.git.repository import Repository
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
-from coevo.languages.java.revisions.shared_builds import mount_foreign_jdk
+from coevo.languages.java.revisions.shared_builds import make_jdk_mount_outside_usr
 from coevo.languages.java.tools.artifacts import ArtifactProxy, list_upstreams
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import Toolchain, prepare_toolchain
@@ -31,7 +31,7 @@ from coevo.storage.disk import find_cache_folder
 _PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1'
 _CONSOLE = 'org.junit.platform:junit-platform-console-standalone'
 
-# By the JUnit that they fit; see `inside.java_cell`.
+# By the JUnit that they fit; see `home_in_sandbox.java_cell`.
 _CONSOLES = {'5.11': '1.11.4', '5.13': '1.13.4', '6': '6.0.1'}
 
 # Plugins that judge or publish code, by the properties that they ask.
@@ -90,7 +90,7 @@ class JavaBench:
                     Mount(source=self._shared, target='/repo'),
                     Mount(source=self._tools.libraries, target='/tools/libraries'),
                     Mount(source=find_cache_folder() / 'consoles', target='/tools/consoles'),
-                    *mount_foreign_jdk(self._tools.java_home),
+                    *make_jdk_mount_outside_usr(self._tools.java_home),
                 ),
                 sockets=(Mount(source=self._proxy.socket, target='/run/coevo-artifacts'),),
                 environment={

@@ -32,7 +32,7 @@ from coevo.agents.turns import (
     AttemptSeries,
     AttemptStart,
     AttemptTurn,
-    collect_feedback,
+    grade_and_collect_feedback,
     list_waiting_turns,
     make_attempt_start,
     rebase_on_start,
@@ -51,7 +51,7 @@ from coevo.git.clones import NoRepository
 from coevo.git.repository import Repository
 from coevo.languages.kits import Kits
 from coevo.languages.table import LANGUAGES
-from coevo.model.errors import Bug, Fatal, Transient, run_contained
+from coevo.model.errors import Bug, Fatal, Transient, catch_bug
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.names import CONFINING
 from coevo.sandboxes.sandbox import Sandbox, open_sandbox
@@ -105,7 +105,9 @@ def attempt_all(plan: AttemptPlan, say: Say = lambda line: None) -> RunSummary:
             done = keeping.load_attempts()
             attempts_before += sum((task.task_id, number) in done for task in plan.tasks)
             tour.run_turns(
-                tour.add_feedback(list_waiting_turns(plan.series, plan.tasks, done, number))
+                tour.grade_and_add_feedback(
+                    list_waiting_turns(plan.series, plan.tasks, done, number)
+                )
             )
         summary = _summarise(plan, keeping, tour, attempts_before)
         keeping.write_report(build_report(summary))
@@ -160,7 +162,7 @@ class _AttemptRunner:
         self.troubled: list[TroubledTask] = []
         self.bugs: list[str] = []
 
-    def add_feedback(self, turns: Sequence[AttemptTurn]) -> Sequence[AttemptTurn]:
+    def grade_and_add_feedback(self, turns: Sequence[AttemptTurn]) -> Sequence[AttemptTurn]:
         """Grade the attempts before these turns; return the turns that are needed, with feedback.
 
         Tasks that are solved or could not be graded are left out. Under other protocols than
@@ -180,7 +182,7 @@ class _AttemptRunner:
             sandbox=plan.sandbox,
             adequacy=False,
         )
-        feedback_by_task = collect_feedback(plan.series, turns, options)
+        feedback_by_task = grade_and_collect_feedback(plan.series, turns, options)
         for task_id, (_, trouble) in feedback_by_task.items():
             if trouble is not None:
                 self._say(f'{task_id} could not be graded: {trouble}')
@@ -226,7 +228,7 @@ class _AttemptRunner:
     def _attempt_safely(self, sandbox: Sandbox, turn: AttemptTurn) -> None:
         task = turn.task
         try:
-            bug = run_contained(partial(self._attempt_and_save, sandbox, turn))
+            bug = catch_bug(partial(self._attempt_and_save, sandbox, turn))
         except Transient as error:
             self._say(f'{task.task_id} could not be attempted: {error}')
             self.troubled.append(TroubledTask(task_id=task.task_id, reason=str(error)))
@@ -295,7 +297,11 @@ class _AttemptRunner:
             raise Transient('the run was interrupted')
         if ran.cut_off:
             raise Transient(f'the endpoint ended the attempt ({ran.trouble[-1]})')
-        if plan.settings.endpoint and ran.ending in _BY_ITSELF and not _has_answer(ran, meter):
+        if (
+            plan.settings.endpoint
+            and ran.ending in _BY_ITSELF
+            and not _has_model_answered(ran, meter)
+        ):
             raise _make_no_answer_error(ran)
         attempt = _build_attempt(task, ran, meter)
         series = plan.series
@@ -405,7 +411,7 @@ def _build_attempt(task: TaskRow, ran: AgentRun, meter: Meter) -> Attempt:
     )
 
 
-def _has_answer(ran: AgentRun, meter: Meter) -> bool:
+def _has_model_answered(ran: AgentRun, meter: Meter) -> bool:
     """Return whether a model answered.
 
     Some endpoints do not state their usage. A call to such an endpoint counts if the agent

@@ -249,7 +249,7 @@ def estimate_attempts(
     for some in by_repository.values():
         try:
             with open_task_repository(some, clones) as repository:
-                token_counts += [_estimate_task(repository, task, template) for task in some]
+                token_counts += [_estimate_task_tokens(repository, task, template) for task in some]
         except NoRepository as error:
             raise Fatal(str(error)) from None
     sums = [sum(column) for column in zip(*token_counts, strict=True)] or [0, 0]
@@ -263,7 +263,7 @@ def estimate_attempts(
     )
 
 
-def _estimate_task(
+def _estimate_task_tokens(
     repository: Repository, task: TaskRow, template: PromptTemplate | None
 ) -> tuple[int, int]:
     try:

@@ -20,7 +20,7 @@ from coevo.agents.run import SOFTWARE, AgentSettings, Caps
 from coevo.agents.summary import describe_network
 from coevo.agents.turns import AttemptSeries
 from coevo.evaluation.assignments import list_wanted_ids, load_assignments
-from coevo.evaluation.options import EvaluationOptions, check_writable, require_verified
+from coevo.evaluation.options import EvaluationOptions, check_writable, verify_and_get_sha256
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.predictions import MOST_ATTEMPTS
 from coevo.evaluation.verbs import check_positive, choose_gradable_ids, choose_task_ids
@@ -317,7 +317,7 @@ def _collect_run_inputs(
 ) -> dict[str, object]:
     """Return the inputs that affect answers; the choice of tasks and the number of jobs do not."""
     return {
-        'snapshot_sha256': require_verified(arguments.snapshot),
+        'snapshot_sha256': verify_and_get_sha256(arguments.snapshot),
         'prompt_version': VERSION,
         'agent': arguments.agent,
         'command': settings.command,

@@ -79,18 +79,20 @@ def compose_task_question(repository: Repository, task: TaskRow, start: bytes | 
 # -- variables of a task ---------------------------------------------------------------------------
 
 
-def _list_files(task: TaskRow) -> tuple[str, ...]:
+def _list_focus_files(task: TaskRow) -> tuple[str, ...]:
     """Return the files of the focus; for a task without a focus, the files that changed."""
     named = [unit.file for unit in task.focus or ()] or [unit.file for unit in task.dependencies]
     return tuple(dict.fromkeys(named))
 
 
-def _load_code(repository: Repository, task: TaskRow) -> str:
+def _load_focus_files(repository: Repository, task: TaskRow) -> str:
     """Return the content of the files of `_list_files` at the new revision.
 
     If there are several, each stands below its path. Absent files are left out.
     """
-    contents = {path: load_content(repository, task.new_rev, path) for path in _list_files(task)}
+    contents = {
+        path: load_content(repository, task.new_rev, path) for path in _list_focus_files(task)
+    }
     texts = {path: text.decode('utf-8', 'replace') for path, text in contents.items() if text}
     if len(texts) == 1:
         return next(iter(texts.values()))
@@ -101,7 +103,7 @@ def _load_start_file(repository: Repository, task: TaskRow) -> str:
     return (restore_start_file(repository, task) or b'').decode('utf-8', 'replace')
 
 
-def _list_declarations(task: TaskRow) -> Iterator[str]:
+def _list_focus_declarations(task: TaskRow) -> Iterator[str]:
     focus = [unit.declaration for unit in task.focus or ()]
     yield from dict.fromkeys(focus or [unit.declaration for unit in task.dependencies])
 
@@ -123,9 +125,9 @@ def _get_runtime(task: TaskRow) -> str:
 
 
 VARIABLES: Mapping[str, Callable[[Repository, TaskRow], str]] = {
-    'class_under_test': _load_code,
-    'class_under_test_name': lambda _, task: '\n'.join(_list_declarations(task)),
-    'class_under_test_path': lambda _, task: '\n'.join(_list_files(task)),
+    'class_under_test': _load_focus_files,
+    'class_under_test_name': lambda _, task: '\n'.join(_list_focus_declarations(task)),
+    'class_under_test_path': lambda _, task: '\n'.join(_list_focus_files(task)),
     'java_version': lambda _, task: _get_runtime(task),
     'language': lambda _, task: task.language,
     'libraries': lambda _, task: '\n'.join(_list_libraries(task)),

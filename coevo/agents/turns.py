@@ -105,7 +105,7 @@ def list_waiting_turns(
     return tuple(turns)
 
 
-def collect_feedback(
+def grade_and_collect_feedback(
     series: AttemptSeries, turns: Sequence[AttemptTurn], options: EvaluationOptions
 ) -> Mapping[str, tuple[str, str | None]]:
     """Grade the last attempt of each turn and return, by task id, the result of `make_feedback`."""
@@ -206,13 +206,13 @@ def make_feedback(
         if suite.outcome is SuiteOutcome.INFRA:
             return '', suite.said or str(suite.detail)
     lines = [
-        *_describe_methods(rows),
+        *_describe_failing_methods(rows),
         *(line for suite in suites for line in _describe_suite(suite)),
     ]
     return _shorten('\n'.join(lines), MOST), None
 
 
-def _describe_methods(rows: Sequence[MethodResult]) -> Iterator[str]:
+def _describe_failing_methods(rows: Sequence[MethodResult]) -> Iterator[str]:
     broken = [row for row in rows if row.outcome is not TaskOutcome.SUCCESS]
     for row in broken[:MOST_TESTS]:
         why = row.detail.clause if row.detail else row.outcome.clause

@@ -32,7 +32,7 @@ of a submission, with answers, logs and results.
 """
 
 
-def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+def add_run_verb(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb `run` to the command's parser."""
     run = verbs.add_parser(
         'run',

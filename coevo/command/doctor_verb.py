@@ -17,7 +17,7 @@ from coevo.options.parser import Parser
 _LANGUAGES = {'jdk': 'java', 'python': 'python'}
 
 
-def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+def add_doctor_verb(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb `doctor` to the command's parser."""
     doctor = verbs.add_parser(
         'doctor',
@@ -39,11 +39,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def _run_doctor(arguments: argparse.Namespace) -> int:
     if arguments.install is None:
-        return _examine()
+        return _print_findings()
     return require_extra(_print_runtimes if not arguments.install else _install_runtimes)(arguments)
 
 
-def _examine() -> int:
+def _print_findings() -> int:
     from coevo.command.doctor import examine_machine
 
     findings = examine_machine()
@@ -70,7 +70,7 @@ def _install_runtimes(arguments: argparse.Namespace) -> int:
 
     Raises: Transient, at the end, if one of them failed.
     """
-    wanted = _parse_names(arguments.install)
+    wanted = _parse_runtime_names(arguments.install)
     runtimes = {
         word: _make_runtimes(_LANGUAGES[word], lambda line: print(line, file=sys.stderr))
         for word in dict.fromkeys(word for word, _ in wanted)
@@ -86,7 +86,7 @@ def _install_runtimes(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _parse_names(names: Sequence[str]) -> list[tuple[str, str]]:
+def _parse_runtime_names(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return (`jdk`, `21`) for `jdk-21`, and the like for each name, each once.
 
     Raises: Fatal for a name of another form or language.

@@ -11,7 +11,7 @@ from coevo.model.listener import Listener
 from coevo.options.parser import Parser, add_clones_option, add_snapshot_argument, check_clones
 
 
-def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+def add_get_verb(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb `get` to the command's parser."""
     verb = verbs.add_parser(
         'get',

@@ -38,18 +38,18 @@ def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     )
     top.add_argument('--version', action='version', version=f'coevo {__version__}')
     verbs = top.verbs
-    hydration.add(verbs)
+    hydration.add_get_verb(verbs)
     reading.add_query(verbs)
     reading.add_show(verbs)
     reading.add_verify(verbs)
     reading.add_prompt(verbs)
-    evaluation_verbs.add(verbs)
-    run_verb.add(verbs)
-    report.add(verbs)
+    evaluation_verbs.add_evaluation_verbs(verbs)
+    run_verb.add_run_verb(verbs)
+    report.add_report_verb(verbs)
     export_verb.add(verbs)
     images_verb.add(verbs)
-    pipeline.add(verbs, argv)
-    doctor_verb.add(verbs)
+    pipeline.add_pipeline_verbs(verbs, argv)
+    doctor_verb.add_doctor_verb(verbs)
     return top
 
 
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     143  ended by SIGTERM
     """
     if argv is None:
-        leave_out_pandas()
+        prevent_pandas_import()
     with terminal.guard_output():
         return _run_command(argv)
 
@@ -102,7 +102,7 @@ def _run_command(argv: Sequence[str] | None) -> int:
         terminal.silence_stream(sys.stdout)
         return 0
     except OSError as error:
-        if not disk.is_mendable(error, words):
+        if not disk.can_user_fix(error, words):
             raise
         print(f'coevo: {disk.describe_trouble(error, words)}', file=sys.stderr)
         if error.filename == terminal.STANDARD_OUTPUT:
@@ -112,11 +112,11 @@ def _run_command(argv: Sequence[str] | None) -> int:
 
 @contextmanager
 def _interrupt_on_sigterm() -> Iterator[None]:
-    def terminate(number: int, frame: object) -> NoReturn:
+    def raise_termination_interrupt(number: int, frame: object) -> NoReturn:
         """Raise TerminationInterrupt."""
         raise TerminationInterrupt
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    before = signal.signal(signal.SIGTERM, raise_termination_interrupt)
     try:
         yield
     finally:
@@ -138,7 +138,7 @@ class _UnusedLibraryFinder(MetaPathFinder):
         return None
 
 
-def leave_out_pandas() -> None:
+def prevent_pandas_import() -> None:
     """Prevent the import of pandas, which takes about a second, in a process that runs a command.
 
     pyarrow imports pandas, if it is installed, when the first array is made, because the values

@@ -15,7 +15,7 @@ from coevo.model.errors import Fatal
 from coevo.options.parser import PIPELINE, PIPELINE_STEPS, PIPELINE_VERBS, Parser
 
 
-def add(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
+def add_pipeline_verbs(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
     """Add the verbs `mine`, `release` and `pipeline` with its steps.
 
     Only the requested verb is imported, since imports take time. Without `flows` all of them raise

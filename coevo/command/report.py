@@ -24,7 +24,7 @@ from coevo.options.settings import Setting
 _USUAL = 'evaluation'
 
 
-def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+def add_report_verb(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb `report` with its kinds of reports."""
     verb = verbs.add_parser(
         'report',
@@ -40,7 +40,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     _add_compare(kinds)
     _add_merge(kinds)
     _add_regrade(kinds)
-    contamination_verb.add(kinds).set_defaults(run=require_extra(contamination_verb.run))
+    contamination_verb.add_contamination_report(kinds).set_defaults(
+        run=require_extra(contamination_verb.print_contamination_estimate)
+    )
     _add_statistics(kinds)
     _add_difficulty(kinds)
     _add_identification(kinds)

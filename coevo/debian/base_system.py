@@ -72,11 +72,11 @@ def ensure_base_system(seconds: int, say: Say) -> Path:
     if not target.is_dir():
         with build_folder_once(target) as new:
             if new is not None:
-                _build(suite, new / _ARCHIVE, seconds, say)
+                _build_base_system(suite, new / _ARCHIVE, seconds, say)
     return target / _ARCHIVE
 
 
-def _build(suite: DebianSuite, archive: Path, seconds: int, say: Say) -> None:
+def _build_base_system(suite: DebianSuite, archive: Path, seconds: int, say: Say) -> None:
     apt = Apt(suite, archive.parent.parent / 'apt')
     say(f'looking for the base of the images in {suite.name}')
     apt.update()
@@ -87,10 +87,10 @@ def _build(suite: DebianSuite, archive: Path, seconds: int, say: Say) -> None:
         name_file_in_errors(archive),
         tarfile.open(archive, 'w', format=tarfile.GNU_FORMAT) as tar,
     ):
-        _write_system(files, _describe(suite, packages), tar, seconds)
+        _write_system(files, _encode_package_record(suite, packages), tar, seconds)
 
 
-def _describe(suite: DebianSuite, packages: Sequence[DebianPackage]) -> bytes:
+def _encode_package_record(suite: DebianSuite, packages: Sequence[DebianPackage]) -> bytes:
     content = {'suite': suite.name, 'packages': [asdict(package) for package in packages]}
     return json.dumps(content, indent=1).encode() + b'\n'
 
@@ -104,7 +104,7 @@ def _write_system(
         member.mtime = seconds
         tar.addfile(member, content)
     for package in packages:
-        for archive, member in _iterate_package(package):
+        for archive, member in _iterate_package_members(package):
             if member.name in written or _NEEDLESS.match(member.name):
                 continue
             written.add(member.name)
@@ -134,7 +134,7 @@ def _make_link(path: str, target: str) -> tarfile.TarInfo:
     return member
 
 
-def _iterate_package(package: Path) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+def _iterate_package_members(package: Path) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
     """Yield the members of a package, with the paths of the merged /usr.
 
     Raises: Transient if the package cannot be read.
@@ -147,9 +147,9 @@ def _iterate_package(package: Path) -> Iterator[tuple[tarfile.TarFile, tarfile.T
         try:
             with tarfile.open(fileobj=process.stdout, mode='r|') as archive:
                 for member in archive:
-                    member.name = _merge_path(member.name)
+                    member.name = _map_to_merged_usr(member.name)
                     if member.islnk():
-                        member.linkname = _merge_path(member.linkname)
+                        member.linkname = _map_to_merged_usr(member.linkname)
                     if member.name not in ('', '.'):
                         yield archive, member
         except tarfile.TarError as error:
@@ -158,6 +158,6 @@ def _iterate_package(package: Path) -> Iterator[tuple[tarfile.TarFile, tarfile.T
         raise Transient(f'{package.name} could not be read')
 
 
-def _merge_path(path: str) -> str:
+def _map_to_merged_usr(path: str) -> str:
     path = path.removeprefix('./')
     return f'usr/{path}' if _MERGED.match(path) else path

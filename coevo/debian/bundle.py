@@ -211,12 +211,12 @@ def _arrange_files(recipe: BundleRecipe, root: Path, new: Path, final: Path) -> 
     libraries.mkdir(parents=True)
     for file in sorted(root.glob('usr/lib/*-linux-gnu*/*.so*')):
         file.rename(libraries / file.name)
-    mend_links(new, root)
+    replace_outside_links(new, root)
     recipe.finish(new, root)
     relink_programs(new, libraries, final)
 
 
-def mend_links(home: Path, root: Path) -> None:
+def replace_outside_links(home: Path, root: Path) -> None:
     """Replace links that lead out of a home, or nowhere, so that the home needs nothing else.
 
     An absolute link becomes a copy of its file from the unpacked packages, else from the machine.

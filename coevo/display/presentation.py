@@ -54,7 +54,7 @@ def align_columns(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
 
 def _render_table(answer: Answer) -> bytes:
     head, rows = _fetch_texts(answer)
-    numbers = [_is_number(kind) for kind in answer.types]
+    numbers = [_is_number_type(kind) for kind in answer.types]
     shown = [[_clip_text('' if text is None else text) for text in row] for row in rows]
     rule = ['-' * len(_clip_text(name)) for name in head]
     body = align_columns([list(map(_clip_text, head)), rule, *shown], numbers)
@@ -71,7 +71,7 @@ def _render_csv(answer: Answer) -> bytes:
 
 def _render_json(answer: Answer) -> bytes:
     rows = _fetch_bounded(_format_times(answer)).to_pylist()
-    text = json.dumps(rows, indent=1, ensure_ascii=False, default=_to_plain_value)
+    text = json.dumps(rows, indent=1, ensure_ascii=False, default=_convert_to_plain_value)
     return f'{text}\n'.encode()
 
 
@@ -134,7 +134,7 @@ def _quote_name(name: str) -> str:
     return f'"{doubled}"'
 
 
-def _is_number(kind: object) -> bool:
+def _is_number_type(kind: object) -> bool:
     return str(kind).startswith(('TINYINT', 'SMALLINT', 'INT', 'BIGINT', 'HUGE', 'U', 'DEC')) or (
         str(kind) in ('FLOAT', 'DOUBLE')
     )
@@ -145,7 +145,7 @@ def _clip_text(text: str) -> str:
     return line if len(line) <= WIDTH else f'{line[: WIDTH - 1]}…'
 
 
-def _to_plain_value(value: Any) -> Any:
+def _convert_to_plain_value(value: Any) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, date):

@@ -73,10 +73,10 @@ def strip_credentials(url: str) -> str:
 
 def hide_credentials(text: str) -> str:
     """Return a text in a form that may be printed: credentials in its URLs become `***`."""
-    return _URL.sub(lambda found: found[1] + _hide_in_rest(found[2]), text)
+    return _URL.sub(lambda found: found[1] + _hide_credentials_after_scheme(found[2]), text)
 
 
-def _hide_in_rest(rest: str) -> str:
+def _hide_credentials_after_scheme(rest: str) -> str:
     login = _LOGIN.match(rest)
     address = f'{HIDDEN}@{rest[login.end() :]}' if login else rest
     parts = re.split('([?#])', address)
@@ -191,14 +191,16 @@ def guard_output() -> Iterator[None]:
     _occupy_closed_descriptors()
     before = sys.stdout, sys.stderr
     sys.stdout = GuardedStream(before[0] or _open_null())
-    sys.stderr = GuardedStream(before[1] or _open_null(), _escape_and_hide, is_last=True)
+    sys.stderr = GuardedStream(
+        before[1] or _open_null(), _escape_and_hide_credentials, is_last=True
+    )
     try:
         yield
     finally:
         sys.stdout, sys.stderr = before
 
 
-def _escape_and_hide(text: str) -> str:
+def _escape_and_hide_credentials(text: str) -> str:
     return escape_controls(hide_credentials(text))
 
 

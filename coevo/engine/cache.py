@@ -98,6 +98,6 @@ def _can_be_cached(runs: Sequence[MethodRun]) -> bool:
     return (
         all(orders[order] == 1 for order in _SHARED)
         and orders[RunOrder.ALONE] <= 1
-        and len({run.agreement for run in runs}) == 1
+        and len({run.agreement_key for run in runs}) == 1
         and not any(run.verdict.outcome in _LIMITED for run in runs)
     )

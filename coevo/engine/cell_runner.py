@@ -16,7 +16,7 @@ from coevo.engine.groups import (
     CellsOf,
     Results,
     compile_groups,
-    find_unbuildable,
+    find_unbuildable_cells,
     has_no_result,
 )
 from coevo.engine.results import RUN_ORDERS, Cost, RunOrder, SelectedMethod, Step
@@ -58,23 +58,23 @@ class CellRunner:
         Returns the builds, the results of cells whose code does not build, and the other cells.
         """
         override = self.override
-        begun = self._build_and_run_one_way(selected, cells)
+        begun = self._build_and_run_current_runtime(selected, cells)
         while (
             has_no_result(begun[-1])
             and (other := self.built.build_with_other_runtime()) is not None
         ):
             self.built, self.override = other, override
-            begun = self._build_and_run_one_way(selected, cells)
+            begun = self._build_and_run_current_runtime(selected, cells)
         return begun
 
-    def compile_uncached_groups(
+    def compile_and_recall_groups(
         self, ends: BuiltRevisions, selected: Sequence[SelectedMethod], cells: CellsOf
     ) -> tuple[Results, list[CellGroup]]:
         """Compile all cells whose code builds, and look them up in the cache.
 
         Returns the results of cells whose code does not build, and the compiled groups.
         """
-        settled = find_unbuildable(ends, selected, cells)
+        settled = find_unbuildable_cells(ends, selected, cells)
         groups = list(compile_groups(self.built, ends, selected, settled, cells))
         for group in groups:
             self.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
@@ -93,14 +93,14 @@ class CellRunner:
         for group in groups:
             chosen = [
                 method_id
-                for method_id in group.list_open_methods()
+                for method_id in group.list_methods_to_run()
                 if method_id not in without and not group.has_timed_out_enough(method_id)
             ]
             for batch in _make_batches(chosen, order):
                 if not _try_recall_batch(group, batch, order):
                     self._run_batch(group, batch, order)
 
-    def cache_and_repeat(self, groups: Sequence[CellGroup]) -> None:
+    def cache_and_repeat_disagreeing(self, groups: Sequence[CellGroup]) -> None:
         """Store the runs of all groups in the cache, then repeat those that disagree."""
         for group in groups:
             self.cache_group(group)
@@ -110,7 +110,7 @@ class CellRunner:
         """Store the runs of a group in the cache, unless they used an override or disagree."""
         key = self._compute_key(group)
         if key and self.override is None:
-            self.cache.store_batch(key, group.list_open_methods(), group.runs)
+            self.cache.store_batch(key, group.list_methods_to_run(), group.runs)
 
     def run_process(
         self, group: CellGroup, batch: Sequence[str], step: Step, order: RunOrder = RunOrder.GIVEN
@@ -134,14 +134,14 @@ class CellRunner:
         self.cost.add(Step.TESTS, sum(v.cpu_seconds for v in heard), len(heard))
         return process.verdicts
 
-    def _build_and_run_one_way(
+    def _build_and_run_current_runtime(
         self, selected: Sequence[SelectedMethod], cells: CellsOf
     ) -> tuple[BuiltRevisions, Results, list[CellGroup]]:
         """Build the pair as it is set up now and run all methods once; see `build_and_run_once`."""
         ends = BuiltRevisions(old=self.built.old, new=self.built.new)
         for build in (ends.old, ends.new):
             self.cost.add(Step.BUILD, build.cpu_seconds)
-        settled, groups = self.compile_uncached_groups(ends, selected, cells)
+        settled, groups = self.compile_and_recall_groups(ends, selected, cells)
         self._run_first_pass(groups)
         return ends, settled, groups
 
@@ -153,7 +153,7 @@ class CellRunner:
         self.override = _find_workaround(self.built.pair.language, groups)
         if self.override is not None:
             for group in groups:
-                for method_id in group.list_open_methods():
+                for method_id in group.list_methods_to_run():
                     del group.runs[method_id]
                 group.known = {}
             self.run_groups_in_order(groups, RunOrder.GIVEN)
@@ -176,11 +176,11 @@ class CellRunner:
 
         The whole batch runs again, to keep the order, but only methods that disagree are recorded.
         """
-        split = group.find_split_methods()
+        split = group.find_disagreeing_methods()
         if not split:
             return
         for order in RUN_ORDERS:
-            for batch in _make_batches(group.list_open_methods(), order):
+            for batch in _make_batches(group.list_methods_to_run(), order):
                 if order is not RunOrder.ALONE or split.issuperset(batch):
                     verdicts = self.run_process(group, batch, Step.RUN_REPEATED, order)
                     for method_id, verdict in zip(batch, verdicts, strict=True):
@@ -189,11 +189,11 @@ class CellRunner:
 
     def _recall_group(self, group: CellGroup) -> Known:
         key = self._compute_key(group)
-        return self.cache.load_verdicts(key, group.list_open_methods()) if key else {}
+        return self.cache.load_verdicts(key, group.list_methods_to_run()) if key else {}
 
     def _compute_key(self, group: CellGroup) -> str | None:
         """Return the group's cache key; None if there is nothing to run or no content digest."""
-        methods = [group.methods[method_id] for method_id in group.list_open_methods()]
+        methods = [group.methods[method_id] for method_id in group.list_methods_to_run()]
         content = self.built.digest_content(group.compiled) if methods else None
         return (
             compute_batch_key(content, methods, get_engine_version(self.built.pair.language))
@@ -205,7 +205,7 @@ class CellRunner:
 def _find_workaround(language: str, groups: Sequence[CellGroup]) -> str | None:
     """Return the first override that the language suggests for a method's last verdict, or None."""
     for group in groups:
-        for method_id in group.list_open_methods():
+        for method_id in group.list_methods_to_run():
             workaround = LANGUAGES[language].suggest_workaround(group.runs[method_id][-1].verdict)
             if workaround is not None:
                 return workaround

@@ -18,7 +18,7 @@ from coevo.model.labels import (
     adjust_label_by_cause,
     decide_label,
     decide_published_label,
-    find_cells_of_row,
+    find_deciding_cells_of_row,
 )
 from coevo.model.reasons import LIBRARY_REASONS
 from coevo.model.records import Candidate
@@ -137,7 +137,9 @@ def compute_flake_bound(cells: Mapping[Cell, CellResult], candidate: Candidate) 
     """
     runs = [
         len(cells[cell].runs)
-        for cell in find_cells_of_row(candidate.change, {c: r.outcome for c, r in cells.items()})
+        for cell in find_deciding_cells_of_row(
+            candidate.change, {c: r.outcome for c, r in cells.items()}
+        )
         if cells[cell].outcome is not Outcome.COMPILE_ERROR
     ]
     return compute_upper_95(min(runs)) if runs else None

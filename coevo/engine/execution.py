@@ -66,13 +66,13 @@ def evaluate_pair(
     runner = CellRunner(built=builder.build(pair), cache=cache, override=override)
     ends, settled, groups = runner.build_and_run_once(selected, list_cells_of_candidate)
     runner.run_groups_in_order(groups, RunOrder.REVERSED)
-    contradicted = _find_contradicted(selected, collect_results(settled, groups))
+    contradicted = _find_unlabellable_methods(selected, collect_results(settled, groups))
     runner.run_groups_in_order(groups, RunOrder.ALONE, without=contradicted)
-    runner.cache_and_repeat(groups)
-    results, groups = _run_later_cells(
+    runner.cache_and_repeat_disagreeing(groups)
+    results, groups = _run_extension_cells(
         runner, ends, selected, collect_results(settled, groups), groups
     )
-    selected = tuple(item.settle(results.get(item.method_id, {})) for item in selected)
+    selected = tuple(item.correct_change(results.get(item.method_id, {})) for item in selected)
     return PairEvaluation(
         built=runner.built,
         override=runner.override,
@@ -84,7 +84,7 @@ def evaluate_pair(
         if offers_capability(pair.language, Capability.BORROW)
         else {},
         cost=runner.cost,
-        recorded=_run_recorded_cells(runner, ends, selected, results) if all_cells else {},
+        recorded=_run_new_tests_on_old(runner, ends, selected, results) if all_cells else {},
     )
 
 
@@ -96,10 +96,10 @@ def evaluate_new_revision(
     Nothing is run at the old revision. Runs that disagree are repeated.
     """
     runner = CellRunner(built=builder.build(pair), cache=cache)
-    _, settled, groups = runner.build_and_run_once(selected, _list_own_cells)
+    _, settled, groups = runner.build_and_run_once(selected, _list_new_revision_cells)
     for order in (RunOrder.REVERSED, RunOrder.ALONE):
         runner.run_groups_in_order(groups, order)
-    runner.cache_and_repeat(groups)
+    runner.cache_and_repeat_disagreeing(groups)
     return PairEvaluation(
         built=runner.built,
         override=runner.override,
@@ -109,14 +109,16 @@ def evaluate_new_revision(
     )
 
 
-def _list_own_cells(_: Candidate) -> tuple[Cell, ...]:
+def _list_new_revision_cells(_: Candidate) -> tuple[Cell, ...]:
     return (Cell.T_NEW_C_NEW,)
 
 
 # -- methods that need no third run --------------------------------------------------------------
 
 
-def _find_contradicted(selected: Sequence[SelectedMethod], found: Results) -> frozenset[str]:
+def _find_unlabellable_methods(
+    selected: Sequence[SelectedMethod], found: Results
+) -> frozenset[str]:
     """Return the ids of methods that can get no label, by either verdict, after two agreeing runs.
 
     They will be dropped, so the run with one process for each method is skipped for them. Methods
@@ -144,7 +146,7 @@ def _compute_labels(
     item: SelectedMethod, cells: Mapping[Cell, CellResult]
 ) -> tuple[Label | str, Label | str]:
     """Return two labels or drop reasons: by the method's own outcomes, and by those of its unit."""
-    item = item.settle(cells)
+    item = item.correct_change(cells)
     return (
         decide_label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
         decide_published_label(
@@ -156,7 +158,7 @@ def _compute_labels(
 # -- the cell that tells extensions from refinements ----------------------------------------------
 
 
-def _run_later_cells(
+def _run_extension_cells(
     runner: CellRunner,
     ends: BuiltRevisions,
     selected: Sequence[SelectedMethod],
@@ -177,10 +179,10 @@ def _run_later_cells(
     ]
     if not chosen:
         return results, groups
-    settled, later = runner.compile_uncached_groups(ends, chosen, lambda _: (LATER_CELL,))
+    settled, later = runner.compile_and_recall_groups(ends, chosen, lambda _: (LATER_CELL,))
     for order in RUN_ORDERS:
         runner.run_groups_in_order(later, order)
-    runner.cache_and_repeat(later)
+    runner.cache_and_repeat_disagreeing(later)
     joined = {method_id: dict(cells) for method_id, cells in results.items()}
     for method_id, cells in collect_results(settled, later).items():
         joined[method_id] |= cells
@@ -190,7 +192,7 @@ def _run_later_cells(
 # -- cells that are recorded but decide nothing --------------------------------------------------
 
 
-def _run_recorded_cells(
+def _run_new_tests_on_old(
     runner: CellRunner, ends: BuiltRevisions, selected: Sequence[SelectedMethod], found: Results
 ) -> Results:
     """Run the new tests of `RECORDED_LABELS` on the old code, in all three orders.
@@ -205,7 +207,7 @@ def _run_recorded_cells(
         and RECORDED_CELL not in cells
         and any(verdict in RECORDED_LABELS for verdict in _compute_labels(item, cells))
     ]
-    settled, groups = runner.compile_uncached_groups(ends, chosen, lambda _: (RECORDED_CELL,))
+    settled, groups = runner.compile_and_recall_groups(ends, chosen, lambda _: (RECORDED_CELL,))
     runner.step = Step.RUN_RECORDED
     for order in RUN_ORDERS:
         runner.run_groups_in_order(groups, order)
@@ -269,14 +271,14 @@ def _find_fixed_by_settings(
                     ),
                     methods,
                 )
-                fixed_by_settings |= dict.fromkeys(_list_passing(runner, tried), scope)
+                fixed_by_settings |= dict.fromkeys(_run_and_list_passing(runner, tried), scope)
     return fixed_by_settings
 
 
-def _list_passing(runner: CellRunner, group: CellGroup) -> list[str]:
+def _run_and_list_passing(runner: CellRunner, group: CellGroup) -> list[str]:
     """Run a group in one process and return the methods that pass; nothing is recorded as a run."""
     runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
-    batch = group.list_open_methods()
+    batch = group.list_methods_to_run()
     verdicts = runner.run_process(group, batch, Step.RUN_FOR_CAUSE)
     return [
         method_id

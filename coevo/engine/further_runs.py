@@ -38,7 +38,7 @@ def rerun_and_find_doubts(
             detect_file_language(item.candidate.method.test_file), Capability.OBSERVE
         ):
             continue
-        for cell, method in _list_passes(evaluation, item):
+        for cell, method in _list_passing_cells(evaluation, item):
             tests, code = ends.get_tests_build(cell).rev, ends.get_code_build(cell).rev
             conditions = _make_observing_conditions(evaluation, repository, tests, method)
             reason = _find_doubt(evaluation, (tests, code), method, conditions)
@@ -84,7 +84,7 @@ def _make_observing_conditions(
     return RunConditions(override=evaluation.override, observed=True, expects=expects)
 
 
-def _list_passes(
+def _list_passing_cells(
     evaluation: PairEvaluation, item: SelectedMethod
 ) -> Iterator[tuple[Cell, TestMethod]]:
     """Yield the deciding cells in which a method passes, with the method as it is there."""

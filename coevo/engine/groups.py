@@ -67,13 +67,17 @@ class CellGroup:
         """Add a run of a method; a compiler's verdict has the order `COMPILE`."""
         self.runs.setdefault(method_id, []).append(MethodRun(order=order, verdict=verdict))
 
-    def list_open_methods(self) -> list[str]:
+    def list_methods_to_run(self) -> list[str]:
         """Return the ids of methods without a compiler's verdict, which have to be run."""
         return [m for m in self.methods if not self._has_compile_verdict(m)]
 
-    def find_split_methods(self) -> set[str]:
+    def find_disagreeing_methods(self) -> set[str]:
         """Return the ids of methods whose runs disagree in outcome or failure signature."""
-        return {m for m in self.list_open_methods() if len({r.agreement for r in self.runs[m]}) > 1}
+        return {
+            m
+            for m in self.list_methods_to_run()
+            if len({r.agreement_key for r in self.runs[m]}) > 1
+        }
 
     def has_timed_out_enough(self, method_id: str) -> bool:
         """Return whether a method has at least two runs, all of them time-outs."""
@@ -109,7 +113,7 @@ def _was_kept_from_running(verdict: Verdict) -> bool:
     return verdict.outcome is Outcome.COMPILE_ERROR or verdict.signature == OPTIONS_REFUSED
 
 
-def find_unbuildable(
+def find_unbuildable_cells(
     ends: BuiltRevisions,
     selected: Sequence[SelectedMethod],
     cells: CellsOf = list_cells_of_candidate,

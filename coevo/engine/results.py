@@ -49,7 +49,7 @@ class SelectedMethod:
     method_id: str
     candidate: Candidate
 
-    def settle(self, cells: Mapping[Cell, CellResult]) -> SelectedMethod:
+    def correct_change(self, cells: Mapping[Cell, CellResult]) -> SelectedMethod:
         """Return the method with the change that its cells show; see `labels.correct_change_by_cells`."""
         outcomes = {cell: result.outcome for cell, result in cells.items()}
         change = correct_change_by_cells(self.candidate.change, outcomes)
@@ -64,7 +64,7 @@ class MethodRun:
     verdict: Verdict
 
     @property
-    def agreement(self) -> tuple[Outcome, str | None]:
+    def agreement_key(self) -> tuple[Outcome, str | None]:
         """Outcome and failure signature; runs agree if these are equal."""
         return self.verdict.outcome, self.verdict.signature
 
@@ -112,10 +112,10 @@ class CellResult:
     @property
     def evidence(self) -> Evidence:
         """The agreement of the runs; if they differ, whether the order of the tests explains it."""
-        if len({run.agreement for run in self.runs}) == 1:
+        if len({run.agreement_key for run in self.runs}) == 1:
             return Evidence.AGREED
         by_order = {
-            order: {run.agreement for run in self.runs if run.order is order}
+            order: {run.agreement_key for run in self.runs if run.order is order}
             for order in RUN_ORDERS
         }
         steady = all(len(agreements) <= 1 for agreements in by_order.values())

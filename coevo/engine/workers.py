@@ -14,7 +14,7 @@ from typing import Self, TypeVar
 
 from coevo.languages.base import Language
 from coevo.languages.engine import Builder, Engine, RunSettings
-from coevo.model.errors import Bug, Transient, run_contained
+from coevo.model.errors import Bug, Transient, catch_bug
 from coevo.model.records import Pair
 
 # A failure of coevo itself (a full disk, a killed helper) is tried again at once. If it persists,
@@ -121,7 +121,7 @@ def _try_item(
         if stop.is_set():
             break
         try:
-            return run_contained(partial(work, item, builder))
+            return catch_bug(partial(work, item, builder))
         except Transient as error:
             trouble = str(error)
     return WorkFailure(sentence=trouble)

@@ -16,7 +16,7 @@ from coevo.evaluation.judging.start_states import (
     create_fresh_repository,
     restore_start_file,
 )
-from coevo.git.clones import NoRepository, open_repository_with
+from coevo.git.clones import NoRepository, open_repository_with_commits
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.task_rows import TaskRow
@@ -33,7 +33,7 @@ def open_task_repository(tasks: Sequence[TaskRow], clones: Path | None) -> Itera
     """
     first = tasks[0]
     revs = sorted({rev for task in tasks for rev in (task.old_rev, task.new_rev)})
-    with open_repository_with(first.repo, first.url, revs, clones) as repository:
+    with open_repository_with_commits(first.repo, first.url, revs, clones) as repository:
         yield repository
 
 

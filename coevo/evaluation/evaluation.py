@@ -22,7 +22,7 @@ from coevo.evaluation.examination import GradingRun
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.askable import add_strict_askable
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
-from coevo.evaluation.options import EvaluationOptions, check_writable, require_verified
+from coevo.evaluation.options import EvaluationOptions, check_writable, verify_and_get_sha256
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.parts import select_tasks
 from coevo.evaluation.predictions import (
@@ -84,7 +84,7 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
         )
     _check_caches(options)
     refuse_without_gold(resolve_location(options.snapshot), 'answers are graded by them')
-    snapshot_sha256 = require_verified(options.snapshot)
+    snapshot_sha256 = verify_and_get_sha256(options.snapshot)
     wanted = load_assignments(
         options.snapshot,
         options.tasks,

@@ -39,7 +39,7 @@ from coevo.git.clones import NoRepository
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.table import LANGUAGES
-from coevo.model.errors import Bug, Transient, run_contained
+from coevo.model.errors import Bug, Transient, catch_bug
 from coevo.model.listener import Listener
 from coevo.storage import documents
 from coevo.storage.builds import identify_build
@@ -83,14 +83,14 @@ class GradingRun:
 
     def grade_attempts(self, answers: Sequence[TaskAttempt]) -> None:
         """Grade all attempts; of equal submissions for a task only the first is run."""
-        left = self._filter_ungraded(answers)
+        left = self._filter_attempts_needing_run(answers)
         first = {attempt.prediction.digest: attempt for attempt in reversed(left)}
         alone = [attempt for attempt in left if first[attempt.prediction.digest] is attempt]
         self._grade_repositories(alone)
         again = [attempt for attempt in left if first[attempt.prediction.digest] is not attempt]
-        self._grade_repositories(self._filter_ungraded(again))
+        self._grade_repositories(self._filter_attempts_needing_run(again))
 
-    def _filter_ungraded(self, answers: Sequence[TaskAttempt]) -> list[TaskAttempt]:
+    def _filter_attempts_needing_run(self, answers: Sequence[TaskAttempt]) -> list[TaskAttempt]:
         return [
             attempt
             for attempt in answers
@@ -177,7 +177,7 @@ class GradingRun:
 
     def _run_contained(self, answer: TaskAttempt, work: Callable[[], Result]) -> Result | None:
         """Return the result of work for one attempt; record a bug that ends it, and return None."""
-        result = run_contained(work)
+        result = catch_bug(work)
         if not isinstance(result, Bug):
             return result
         self._record_bug(answer, result)

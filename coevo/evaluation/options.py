@@ -95,7 +95,7 @@ def check_writable(folder: Path, option: str) -> None:
         ) from None
 
 
-def require_verified(snapshot: Path | str) -> str:
+def verify_and_get_sha256(snapshot: Path | str) -> str:
     """Verify a snapshot and return the SHA-256 of its manifest; of an edition, that of its release.
 
     Raises: Fatal unless the snapshot passes verification.

@@ -81,7 +81,7 @@ def merge(folders: Sequence[Path], out: Path) -> Report:
     Raises: Fatal if the parts are of different evaluations or disagree about a row.
     """
     methods = [(folder, load_results(folder)) for folder in folders]
-    _check_common(methods)
+    _check_same_evaluation(methods)
     merged = _join_rows(methods, lambda row: f'{row.test_method} of {_describe_attempt(row)}')
     # Suites of different evaluations are rejected when the report is made.
     parts = [(folder, load_suites(folder)) for folder in folders]
@@ -107,7 +107,7 @@ def _join_rows(
             if known is None or _is_in_trouble(known[1]):
                 rows[row.key] = folder, row
             elif not _is_in_trouble(row):
-                _check_same(known, (folder, row), named(row))
+                _check_equal_verdicts(known, (folder, row), named(row))
     return tuple(row for _, (_, row) in sorted(rows.items()))
 
 
@@ -115,7 +115,7 @@ def _describe_attempt(row: MethodResult | SuiteResult) -> str:
     return f'task {row.task_id}' + (f', attempt {row.attempt}' if row.attempt > 1 else '')
 
 
-def _check_common(found: Iterable[tuple[Path, Sequence[MethodResult]]]) -> None:
+def _check_same_evaluation(found: Iterable[tuple[Path, Sequence[MethodResult]]]) -> None:
     first: tuple[Path, MethodResult] | None = None
     for folder, part in found:
         for row in part:
@@ -128,7 +128,7 @@ def _check_common(found: Iterable[tuple[Path, Sequence[MethodResult]]]) -> None:
                     )
 
 
-def _check_same(one: tuple[Path, Row], other: tuple[Path, Row], what: str) -> None:
+def _check_equal_verdicts(one: tuple[Path, Row], other: tuple[Path, Row], what: str) -> None:
     for name in _VERDICT:
         if getattr(one[1], name) != getattr(other[1], name):
             raise Fatal(

@@ -37,11 +37,13 @@ if TYPE_CHECKING:
 _EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java', 'urllib3', 'yaml')
 
 
-def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+def add_evaluation_verbs(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verbs `evaluate`, `checkout` and `submit` to the command line."""
     _add_evaluate(verbs)
     _add_checkout(verbs)
-    submission_verb.add(verbs).set_defaults(run=require_extra(submission_verb.run))
+    submission_verb.add_submit_verb(verbs).set_defaults(
+        run=require_extra(submission_verb.make_or_check_submission)
+    )
 
 
 def require_extra(run: Verb) -> Verb:

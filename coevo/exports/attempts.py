@@ -55,13 +55,13 @@ class Rewards:
             )
             if ours is not None or theirs is not None
         ]
-        at_least = all(_at_least(ours, theirs) for ours, theirs in pairs)
+        at_least = all(_is_surely_at_least(ours, theirs) for ours, theirs in pairs)
         return at_least and any(
             ours is not None and theirs is not None and ours > theirs for ours, theirs in pairs
         )
 
 
-def _at_least(ours: float | None, theirs: float | None) -> bool:
+def _is_surely_at_least(ours: float | None, theirs: float | None) -> bool:
     """Return whether a reward is not lower than another, whatever an unknown one may be."""
     return (0.0 if ours is None else ours) >= (1.0 if theirs is None else theirs)
 
@@ -83,13 +83,13 @@ def compute_rewards(rows: Sequence[MethodResult]) -> Rewards:
         return UNKNOWN
     return Rewards(
         success=float(all(row.outcome is TaskOutcome.SUCCESS for row in rows)),
-        strict=_score(decide_task_strict(rows)),
+        strict=_convert_to_score(decide_task_strict(rows)),
         coverage=_average([_get_coverage(row) for row in rows]),
         mutants=_average([_get_mutation_score(row) for row in rows]),
     )
 
 
-def _score(answer: bool | None) -> float | None:
+def _convert_to_score(answer: bool | None) -> float | None:
     return None if answer is None else float(answer)
 
 
@@ -125,7 +125,7 @@ def compute_suite_rewards(row: SuiteResult) -> Rewards:
     lost = any(test.outcome in _LOST for test in row.maintained or ())
     success = float(row.outcome is SuiteOutcome.SUCCESS and not lost)
     if row.family is Family.IMPLEMENT:
-        return Rewards(success=success, strict=_score(row.success_strict))
+        return Rewards(success=success, strict=_convert_to_score(row.success_strict))
     if row.outcome not in (SuiteOutcome.SUCCESS, SuiteOutcome.PARTLY):
         return Rewards(success=success, coverage=0.0, mutants=0.0)
     worth = row.adequacy
@@ -207,7 +207,7 @@ def _load_folder(
             row=rows[0],
             answer=answers.get(rows[0].prediction_sha256),
             rewards=compute_rewards(rows),
-            reasons=tuple(_explain(row, row.test_method) for row in rows),
+            reasons=tuple(_describe_outcome(row, row.test_method) for row in rows),
         )
     for suite in load_suites(inner):
         _require_snapshot(folder, suite, snapshot_sha256)
@@ -215,7 +215,7 @@ def _load_folder(
             row=suite,
             answer=answers.get(suite.prediction_sha256),
             rewards=compute_suite_rewards(suite),
-            reasons=(_explain(suite, None),),
+            reasons=(_describe_outcome(suite, None),),
         )
 
 
@@ -227,7 +227,9 @@ def _require_snapshot(folder: Path, row: MethodResult | SuiteResult, snapshot_sh
         )
 
 
-def _explain(row: MethodResult | SuiteResult, test_method: str | None) -> dict[str, str | None]:
+def _describe_outcome(
+    row: MethodResult | SuiteResult, test_method: str | None
+) -> dict[str, str | None]:
     return {
         'test_method': test_method,
         'outcome': str(row.outcome),
@@ -242,10 +244,10 @@ def _load_answers(folder: Path, known: Collection[str]) -> dict[str, Prediction]
     What lies beside it may be of another snapshot, and is then no answer.
     """
     if (path := _find_predictions(folder)) is not None:
-        return _index(load_predictions(path, known))
+        return _index_by_digest(load_predictions(path, known))
     if (path := _find_predictions(folder.absolute().parent)) is not None:
         with suppress(Fatal):
-            return _index(load_predictions(path, known))
+            return _index_by_digest(load_predictions(path, known))
     return {}
 
 
@@ -253,5 +255,5 @@ def _find_predictions(folder: Path) -> Path | None:
     return next((folder / name for name in PREDICTIONS if (folder / name).exists()), None)
 
 
-def _index(predictions: Sequence[Prediction]) -> dict[str, Prediction]:
+def _index_by_digest(predictions: Sequence[Prediction]) -> dict[str, Prediction]:
     return {item.digest: item for item in predictions}

@@ -137,7 +137,7 @@ def describe_withheld(selection: Selection) -> str | None:
     return None if selection.tasks is not None else describe_withheld_tasks(selection.snapshot)
 
 
-def iterate_repositories(
+def open_repositories_with_tasks(
     wanted: Sequence[Assignment], clones: Path | None, omissions: Omissions
 ) -> Iterator[tuple[Repository, tuple[Assignment, ...]]]:
     """Yield each repository with its tasks; those without a repository are counted.
@@ -246,6 +246,6 @@ def format_date(date: datetime | None) -> str | None:
     return None if date is None else f'{date.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}'
 
 
-def encode_lines(rows: Iterable[Mapping[str, object]]) -> bytes:
+def encode_json_lines(rows: Iterable[Mapping[str, object]]) -> bytes:
     """Return rows as JSON lines. They are ASCII: some readers split at other line ends, too."""
     return b''.join(json.dumps(row, sort_keys=True).encode() + b'\n' for row in rows)

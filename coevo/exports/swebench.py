@@ -52,10 +52,10 @@ from coevo.exports.selection import (
     TaskTexts,
     commit_start,
     describe_task,
-    encode_lines,
+    encode_json_lines,
     format_date,
-    iterate_repositories,
     load_task_texts,
+    open_repositories_with_tasks,
     refuse_empty_export,
     select_tasks,
 )
@@ -83,24 +83,28 @@ def write_instances(
     Raises: Fatal if no task is left.
     """
     wanted = [
-        assignment for assignment in select_tasks(selection) if _has_form(assignment, omissions)
+        assignment
+        for assignment in select_tasks(selection)
+        if _can_be_instance(assignment, omissions)
     ]
     passing = load_passing_tests(selection.snapshot)
     instances: list[dict[str, object]] = []
-    for repository, of_repository in iterate_repositories(wanted, selection.clones, omissions):
+    for repository, of_repository in open_repositories_with_tasks(
+        wanted, selection.clones, omissions
+    ):
         with tempfile.TemporaryDirectory(prefix='coevo-export-') as scratch:
             states = StartStates(repository, Path(scratch))
             for assignment in of_repository:
                 texts = load_task_texts(repository, assignment, omissions)
-                code = None if texts is None else diff_to_start(states, texts, omissions)
+                code = None if texts is None else diff_old_to_start(states, texts, omissions)
                 if texts is not None and code is not None:
                     instances.append(_make_instance(texts, code, passing, release))
     refuse_empty_export(len(instances), omissions)
-    durable.write_durably(folder / FILE, [encode_lines(instances)])
+    durable.write_durably(folder / FILE, [encode_json_lines(instances)])
     yield f'{FILE}: {len(instances):,} instances'
 
 
-def _has_form(assignment: Assignment, omissions: Omissions) -> bool:
+def _can_be_instance(assignment: Assignment, omissions: Omissions) -> bool:
     reason = None
     if assignment.asks_for_suite:
         reason = LeftOut.SUITE
@@ -111,7 +115,7 @@ def _has_form(assignment: Assignment, omissions: Omissions) -> bool:
     return reason is None
 
 
-def diff_to_start(states: StartStates, texts: TaskTexts, omissions: Omissions) -> str | None:
+def diff_old_to_start(states: StartStates, texts: TaskTexts, omissions: Omissions) -> str | None:
     """Return the patch from the old revision to the start state.
 
     None, counted, if there is no start state, or if the patch is not UTF-8.

@@ -33,9 +33,9 @@ from coevo.exports.selection import (
     Selection,
     TaskTexts,
     describe_task,
-    encode_lines,
-    iterate_repositories,
+    encode_json_lines,
     load_task_texts,
+    open_repositories_with_tasks,
     refuse_empty_export,
     select_tasks,
 )
@@ -74,7 +74,9 @@ def write_training_files(
     for attempt in load_attempts(results, wanted, known, str(release['snapshot_sha256'])):
         attempts[attempt.task_id].append(attempt)
     lines = TrainingLines()
-    for repository, of_repository in iterate_repositories(wanted, selection.clones, omissions):
+    for repository, of_repository in open_repositories_with_tasks(
+        wanted, selection.clones, omissions
+    ):
         for assignment in of_repository:
             texts = load_task_texts(repository, assignment, omissions)
             if texts is not None:
@@ -84,7 +86,7 @@ def write_training_files(
     if results:
         files |= {'attempts.jsonl': lines.attempts, 'preferences.jsonl': lines.preferences}
     for name, content in files.items():
-        durable.write_durably(folder / name, [encode_lines(content)])  # own name: one of three
+        durable.write_durably(folder / name, [encode_json_lines(content)])  # own name: one of three
         yield f'{name}: {len(content):,} lines'
 
 
@@ -109,7 +111,7 @@ def _add_task(
     lines.attempts += [
         {**shared, **_describe_attempt(attempt), 'completion': a} for attempt, a in answered
     ]
-    lines.preferences += [{**shared, **pair} for pair in _pair_attempts(answered)]
+    lines.preferences += [{**shared, **pair} for pair in _make_preference_pairs(answered)]
 
 
 def _format_answer(file: bytes | None) -> Messages | None:
@@ -157,7 +159,7 @@ def _describe_attempt(attempt: GradedAttempt) -> Line:
     }
 
 
-def _pair_attempts(
+def _make_preference_pairs(
     answered: Sequence[tuple[GradedAttempt, Messages | None]],
 ) -> Iterator[Line]:
     """Yield each pair of different answers of which one has better rewards, in the order given.

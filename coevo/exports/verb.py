@@ -81,11 +81,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='NAME',
         help='with --images: the name under which `coevo images push` pushed them',
     )
-    add_selection(export)
+    add_selection_options(export)
     export.set_defaults(run=require_extra(_run_export))
 
 
-def add_selection(verb: Parser) -> None:
+def add_selection_options(verb: Parser) -> None:
     """Add the options that select tasks, and that of their clones."""
     add_clones_option(verb)
     verb.add_argument(
@@ -99,7 +99,7 @@ def add_selection(verb: Parser) -> None:
 
 
 def parse_selection(arguments: argparse.Namespace) -> Selection:
-    """Return the selection that the options of `add_selection` describe."""
+    """Return the selection that the options of `add_selection_options` describe."""
     from coevo.exports.selection import Selection
 
     return Selection(
@@ -114,7 +114,7 @@ def parse_selection(arguments: argparse.Namespace) -> Selection:
     )
 
 
-def print_written(
+def print_export_summary(
     out: Path, selection: Selection, omissions: Omissions, sentences: Sequence[str]
 ) -> None:
     """Print what was written and what was left out."""
@@ -127,7 +127,7 @@ def print_written(
 
 
 def _run_export(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.options import require_verified
+    from coevo.evaluation.options import verify_and_get_sha256
     from coevo.exports.selection import Omissions, describe_release
     from coevo.snapshots import snapshot
     from coevo.snapshots.catalogue import resolve_location
@@ -143,11 +143,11 @@ def _run_export(arguments: argparse.Namespace) -> int:
     selection = parse_selection(arguments)
     snapshot.require_texts(selection.snapshot, selection.tasks)
     refuse_without_gold(resolve_location(selection.snapshot), 'exported tasks are graded by them')
-    release = describe_release(selection.snapshot, require_verified(selection.snapshot))
+    release = describe_release(selection.snapshot, verify_and_get_sha256(selection.snapshot))
     omissions = Omissions()
     with build_new_folder(arguments.out) as folder:
         sentences = [*_write(arguments, folder, selection, release, omissions)]
-    print_written(arguments.out, selection, omissions, sentences)
+    print_export_summary(arguments.out, selection, omissions, sentences)
     return 0
 
 
@@ -160,7 +160,7 @@ def _write(
 ) -> Iterator[str]:
     """Write the files of a format into a folder; return sentences about them."""
     from coevo.exports.harbor.dataset import write_dataset
-    from coevo.exports.images.layout import name_images
+    from coevo.exports.images.layout import list_image_names_by_task
     from coevo.exports.swebench import write_instances
     from coevo.exports.training import write_training_files
 
@@ -171,6 +171,8 @@ def _write(
             return write_instances(folder, selection, release, omissions)
         case ExportFormat.HARBOR:
             images = (
-                name_images(arguments.images, arguments.images_at) if arguments.images else None
+                list_image_names_by_task(arguments.images, arguments.images_at)
+                if arguments.images
+                else None
             )
             return write_dataset(folder, selection, release, omissions, images)

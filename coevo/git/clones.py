@@ -178,7 +178,7 @@ def lock_if_shared(git_dir: Path) -> Iterator[None]:
 
 
 @contextmanager
-def open_repository_with(
+def open_repository_with_commits(
     repo: str, url: str | None, revs: Sequence[str], clones: Path | None
 ) -> Iterator[Repository]:
     """Provide a repository that has these commits and their files; no process removes it meanwhile.

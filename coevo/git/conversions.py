@@ -25,7 +25,9 @@ _CHANGING = {
 }
 
 
-def load_converted_files(git_dir: Path, rev: str, paths: Collection[str]) -> Mapping[str, bytes]:
+def load_files_changed_by_checkout(
+    git_dir: Path, rev: str, paths: Collection[str]
+) -> Mapping[str, bytes]:
     """Return the files of a commit whose bytes a checkout changes, with the bytes that it writes.
 
     A file that Git cannot convert, such as one with an unknown encoding, is left out. So are all
@@ -37,8 +39,8 @@ def load_converted_files(git_dir: Path, rev: str, paths: Collection[str]) -> Map
     with tempfile.TemporaryDirectory() as scratch:
         checkout = _Checkout(git_dir, Path(scratch))
         checkout.run('read-tree', rev)
-        wanted = checkout.list_converted(paths)
-        checkout.run('checkout-index', '-q', '-z', '--stdin', stdin=_join(wanted))
+        wanted = checkout.list_files_to_convert(paths)
+        checkout.run('checkout-index', '-q', '-z', '--stdin', stdin=_join_with_nuls(wanted))
         return dict(checkout.load_files(wanted))
 
 
@@ -63,10 +65,10 @@ class _Checkout:
             cwd=self._folder,
         ).stdout
 
-    def list_converted(self, paths: Collection[str]) -> list[str]:
+    def list_files_to_convert(self, paths: Collection[str]) -> list[str]:
         """Return the files that have an attribute by which a checkout changes them."""
         names = ('check-attr', '--cached', '-z', '--stdin', *_CHANGING)
-        listing = self.run(*names, stdin=_join(paths)).decode('utf-8', 'surrogateescape')
+        listing = self.run(*names, stdin=_join_with_nuls(paths)).decode('utf-8', 'surrogateescape')
         fields = listing.split('\0')[:-1]
         rows = zip(fields[::3], fields[1::3], fields[2::3], strict=True)
         return list(dict.fromkeys(p for p, name, value in rows if value not in _CHANGING[name]))
@@ -79,5 +81,5 @@ class _Checkout:
                 yield path, file.read_bytes()
 
 
-def _join(paths: Iterable[str]) -> bytes:
+def _join_with_nuls(paths: Iterable[str]) -> bytes:
     return b''.join(path.encode('utf-8', 'surrogateescape') + b'\0' for path in paths)

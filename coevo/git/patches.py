@@ -198,7 +198,7 @@ def format_literal_lines(content: bytes) -> Iterator[str]:
     and then written in base 85.
     """
     yield f'literal {len(content)}'
-    stored = _make_stored_stream(content)
+    stored = _deflate_without_compression(content)
     for start in range(0, len(stored), _LINE):
         piece = stored[start : start + _LINE]
         length = (
@@ -208,7 +208,7 @@ def format_literal_lines(content: bytes) -> Iterator[str]:
     yield ''
 
 
-def _make_stored_stream(content: bytes) -> bytes:
+def _deflate_without_compression(content: bytes) -> bytes:
     """Return a zlib stream (RFC 1950, 1951) of stored blocks."""
     starts = range(0, len(content), _BLOCK) or (0,)
     parts = [b'\x78\x01']

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
-from coevo.git.conversions import load_converted_files
+from coevo.git.conversions import load_files_changed_by_checkout
 from coevo.git.objects import FOLDER, LINK, SUBMODULE, CommitHeader, parse_commit, parse_tree
 from coevo.git.process import ENVIRONMENT, CorruptObject, ObjectReader, ask_git, run_git
 from coevo.model.errors import Fatal
@@ -71,9 +71,9 @@ class Repository:
             cached.cache_clear()
 
     @cached_property
-    def holes(self) -> frozenset[str]:
+    def absent_object_ids(self) -> frozenset[str]:
         """Ids of objects that the clone lacks because its source lacks them, too."""
-        return load_holes(self.git_dir)
+        return load_absent_object_ids(self.git_dir)
 
     def run_command(self, *arguments: str, stdin: bytes = b'') -> bytes:
         """Return the output of a Git command.
@@ -189,22 +189,24 @@ class Repository:
 
     def list_absent_files(self, rev: str) -> tuple[str, ...]:
         """Return the sorted paths of a commit's files of which the clone lacks the content."""
-        if not self.holes:
+        if not self.absent_object_ids:
             return ()
-        return tuple(sorted(p for p, entry in self.tree(rev).items() if entry.oid in self.holes))
+        return tuple(
+            sorted(p for p, entry in self.tree(rev).items() if entry.oid in self.absent_object_ids)
+        )
 
-    def load_converted_files(self, rev: str) -> Mapping[str, bytes]:
+    def load_files_changed_by_checkout(self, rev: str) -> Mapping[str, bytes]:
         """Return the files of a commit whose bytes a checkout changes, with the changed bytes.
 
         A file that Git cannot convert is left out.
         """
-        return load_converted_files(self.git_dir, rev, self.tree(rev))
+        return load_files_changed_by_checkout(self.git_dir, rev, self.tree(rev))
 
     def materialise(self, rev: str, folder: Path, *, stand_ins: bool = False) -> None:
         """Write the tree of a commit into a new folder.
 
         Files have the bytes that a checkout would write: those of their blobs, or what
-        `.gitattributes` asks for. Links are written only if they stay inside the folder; submodules
+        `.gitattributes` asks for. Links are written only if they stay home_in_sandbox the folder; submodules
         are left out.
 
         stand_ins  whether files of which the clone lacks the content get that of
@@ -213,11 +215,11 @@ class Repository:
         Raises: CorruptObject if a blob cannot be read.
         """
         folder.mkdir(parents=True)
-        converted = self.load_converted_files(rev)
+        converted = self.load_files_changed_by_checkout(rev)
         links = []
         for path, entry in self.tree(rev).items():
             target = join_beneath(folder, path)
-            if stand_ins and entry.oid in self.holes:
+            if stand_ins and entry.oid in self.absent_object_ids:
                 if entry.mode != LINK:
                     target.create_file(make_stand_in(entry.oid), 0o644)
             elif entry.mode == LINK:
@@ -341,7 +343,7 @@ def _make_links(folder: Path, links: list[tuple[SafePath, str]]) -> None:
     """
     standing = set()
     for link, target in links:
-        if target and not target.startswith('/') and _can_be_target(target):
+        if target and not target.startswith('/') and _can_be_link_target(target):
             link.make_symlink(target)
             standing.add(link)
     root = folder.resolve()
@@ -351,7 +353,7 @@ def _make_links(folder: Path, links: list[tuple[SafePath, str]]) -> None:
         standing -= leaving
 
 
-def _can_be_target(text: str) -> bool:
+def _can_be_link_target(text: str) -> bool:
     return '\0' not in text and len(os.fsencode(text)) <= _LONGEST_TARGET
 
 
@@ -376,7 +378,7 @@ def make_stand_in(oid: str) -> bytes:
     return _STAND_IN + oid.encode() + b'\n'
 
 
-def find_stand_in(content: bytes) -> str | None:
+def find_missing_object_id(content: bytes) -> str | None:
     """Return the id of the missing object if a content contains a text of `make_stand_in`.
 
     None if it contains none.
@@ -385,13 +387,13 @@ def find_stand_in(content: bytes) -> str | None:
     return rest.partition(b'\n')[0].decode('ascii', 'replace') if found else None
 
 
-def load_holes(git_dir: Path) -> frozenset[str]:
+def load_absent_object_ids(git_dir: Path) -> frozenset[str]:
     """Return the ids of objects that a clone lacks because its source lacks them, too."""
     file = git_dir / _FILE
     return frozenset(file.read_text(encoding='ascii').split()) if file.exists() else frozenset()
 
 
-def save_holes(git_dir: Path, absent: AbstractSet[str]) -> None:
+def save_absent_object_ids(git_dir: Path, absent: AbstractSet[str]) -> None:
     """Replace the recorded ids of objects that the clone's source lacks."""
     durable.write_durably(git_dir / _FILE, [f'{oid}\n'.encode() for oid in sorted(absent)])
 

@@ -86,7 +86,7 @@ def compute_code_digest(roots: CodeRoots) -> CodeDigest:
         parts = digest_reached_code(folders, roots)
         with suppress(OSError):  # a cache that cannot be written costs seconds
             write_durably(kept, [json.dumps(parts, sort_keys=True).encode()])
-    return CodeDigest(digest=_combine(parts), parts=parts)
+    return CodeDigest(digest=_digest_parts(parts), parts=parts)
 
 
 @cache
@@ -106,13 +106,13 @@ def digest_reached_code(folders: Mapping[str, Path], roots: CodeRoots) -> dict[s
     """
     search = _Search(folders=folders, roots=roots)
     search.run()
-    parts = {name: _combine(hashes) for name, hashes in search.collect_hashes().items()}
+    parts = {name: _digest_parts(hashes) for name, hashes in search.collect_hashes().items()}
     for path in sorted(search.files):
-        parts[search.name_file(path)] = hash_file(path.name, path.read_bytes())
+        parts[search.make_relative_path(path)] = hash_file(path.name, path.read_bytes())
     return parts
 
 
-def _combine(parts: Mapping[str, str]) -> str:
+def _digest_parts(parts: Mapping[str, str]) -> str:
     text = '\0'.join(f'{name}\0{digest}' for name, digest in sorted(parts.items()))
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
@@ -148,15 +148,15 @@ class _Search:
         """Follow all references from the roots."""
         for root in self.roots.names:
             module, _, name = root.partition(':')
-            self._reach(module, name)
-        self._follow_waiting()
+            self._reach_definition(module, name)
+        self._follow_waiting_definitions()
         if self.roots.language is None:
             return
         self.attributes.update(self.roots.members)
-        beside = _list_files([self._get_path(self.roots.language).parent])
+        beside = _list_files([self._get_module_path(self.roots.language).parent])
         self.files.update(file for file in beside if file.suffix != '.py')
-        while self._reach_language():
-            self._follow_waiting()
+        while self._reach_mentioned_language_members():
+            self._follow_waiting_definitions()
 
     def collect_hashes(self) -> dict[str, dict[str, str]]:
         """Return the hashes of the reached definitions of each module, by their names."""
@@ -172,12 +172,12 @@ class _Search:
             hashes[name][definition] = module.definitions[definition].digest
         return hashes
 
-    def name_file(self, path: Path) -> str:
+    def make_relative_path(self, path: Path) -> str:
         """Return the path of a file, beginning with the name of its package."""
         folder = next(folder for folder in self.folders.values() if path.is_relative_to(folder))
         return path.relative_to(folder.parent).as_posix()
 
-    def _reach_language(self) -> bool:
+    def _reach_mentioned_language_members(self) -> bool:
         """Reach the definitions of the language's module that reached code mentions.
 
         Returns whether that reached anything new.
@@ -188,33 +188,33 @@ class _Search:
         before = len(self.reached)
         for name in (*module.definitions, *module.imports):
             if name in self.attributes:
-                self._reach(self.roots.language, name)
+                self._reach_definition(self.roots.language, name)
         return len(self.reached) > before or bool(self.waiting)
 
-    def _follow_waiting(self) -> None:
+    def _follow_waiting_definitions(self) -> None:
         while self.waiting:
             name, definition = self.waiting.pop()
             module = self._load(name)
             assert module is not None, 'only definitions of modules wait'
-            self._follow(name, module, module.definitions[definition])
+            self._follow_references(name, module, module.definitions[definition])
 
-    def _follow(self, name: str, module: ModuleCode, code: Code) -> None:
+    def _follow_references(self, name: str, module: ModuleCode, code: Code) -> None:
         for before, attribute in code.attributes:
             self.attributes.add(attribute)
             target = self._resolve_module(module, before)
             if target is not None:
-                self._reach(target, attribute)
+                self._reach_definition(target, attribute)
                 if attribute == '__file__':
                     self._add_files(target)
             elif before is not None:
-                self._reach(name, before)
+                self._reach_definition(name, before)
         for text in code.texts:
             if self._load(text) is not None:
                 self._reach_module(text)  # as `python -m` runs it
         for source, imported in code.imports:
             self._reach_import(source, imported)
         for mentioned in code.names:
-            self._reach(name, mentioned)
+            self._reach_definition(name, mentioned)
 
     def _resolve_module(self, module: ModuleCode, value: str | None) -> str | None:
         """Return the name of the module of the product that a name stands for in a module.
@@ -227,14 +227,14 @@ class _Search:
         target = source if imported is None else f'{source}.{imported}'
         return target if self._load(target) is not None else None
 
-    def _reach(self, name: str, definition: str) -> None:
+    def _reach_definition(self, name: str, definition: str) -> None:
         module = self._load(name)
         if module is None:
             return
         if name not in self.begun:
             self.begun.add(name)
             if module.effects is not None:
-                self._follow(name, module, module.effects)
+                self._follow_references(name, module, module.effects)
         if definition in module.definitions:
             if (name, definition) not in self.reached:
                 self.reached.add((name, definition))
@@ -254,41 +254,41 @@ class _Search:
         ):
             self._reach_module(target)
         else:
-            self._reach(source, imported)
+            self._reach_definition(source, imported)
 
     def _reach_module(self, name: str) -> None:
         """Reach all definitions of a module that is used as a value.
 
-        The module of the language is an exception: `_reach_language` selects from it.
+        The module of the language is an exception: `_reach_mentioned_language_members` selects from it.
         """
         if name == self.roots.language:
             return
         module = self._load(name)
         assert module is not None, 'who asks has seen it'
         for definition in (*module.definitions, *module.imports):
-            self._reach(name, definition)
+            self._reach_definition(name, definition)
 
     def _add_files(self, name: str) -> None:
         """Add the file of a module or, for a package, all files of its folder."""
-        path = self._get_path(name)
+        path = self._get_module_path(name)
         self.files.update(_list_files([path.parent]) if path.name == '__init__.py' else [path])
 
-    def _get_path(self, name: str) -> Path:
-        path = self._locate(name)
+    def _get_module_path(self, name: str) -> Path:
+        path = self._locate_module(name)
         assert path is not None, f'{name} is no module'
         return path
 
     def _load(self, name: str) -> ModuleCode | None:
         """Read a module of the product; None for another module or one that is left out."""
         if name not in self.modules:
-            path = None if self._is_left_out(name) else self._locate(name)
+            path = None if self._is_left_out(name) else self._locate_module(name)
             self.modules[name] = None if path is None else read_module(path.read_bytes())
         return self.modules[name]
 
     def _is_left_out(self, name: str) -> bool:
         return any(f'{name}.'.startswith(f'{package}.') for package in self.roots.left_out)
 
-    def _locate(self, name: str) -> Path | None:
+    def _locate_module(self, name: str) -> Path | None:
         package, *inner = name.split('.')
         if package not in self.folders:
             return None
@@ -299,7 +299,7 @@ class _Search:
         return None
 
 
-def select_packages(modules: Collection[str], chosen: str) -> tuple[str, ...]:
+def list_other_packages(modules: Collection[str], chosen: str) -> tuple[str, ...]:
     """Return the packages in which all modules but the chosen one lie, sorted.
 
     Example: `coevo.languages.java.language` lies in `coevo.languages.java`.

@@ -120,7 +120,7 @@ class DeclaredType:
         return self.name.rpartition('.')[0]
 
     @property
-    def canonical(self) -> str:
+    def canonical_name(self) -> str:
         """The full name as sources write it: package, enclosing types and name, joined by dots."""
         parts = (*self.around, self.simple)
         return '.'.join((self.package, *parts) if self.package else parts)
@@ -160,9 +160,9 @@ class LocatedType:
     type: DeclaredType
 
     @property
-    def canonical(self) -> str:
+    def canonical_name(self) -> str:
         """The full name as sources write it: package, enclosing types and name, joined by dots."""
-        return self.type.canonical
+        return self.type.canonical_name
 
     @property
     def package(self) -> str:

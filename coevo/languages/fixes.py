@@ -106,7 +106,7 @@ class ProjectFiles:
         return {name: frozenset(declared) for name, declared in names.items()}
 
     @cached_property
-    def _imports(self) -> Sequence[Mapping[str, Counter[str]]]:
+    def _import_counts_by_side(self) -> Sequence[Mapping[str, Counter[str]]]:
         return [self._count_imports(side) for side in (Side.TEST, Side.SOURCE)]
 
     def _count_imports(self, side: Side) -> Mapping[str, Counter[str]]:
@@ -123,14 +123,16 @@ class ProjectFiles:
 
         None if no file binds it.
         """
-        for counts in self._imports:
+        for counts in self._import_counts_by_side:
             if name in counts:
                 return min(counts[name], key=lambda text: (-counts[name][text], text))
         return None
 
-    def list_bound_names(self) -> Iterator[str]:
+    def list_names_bound_by_tests(self) -> Iterator[str]:
         """Yield the names that imports of tests bind, the most frequent first."""
-        totals = {name: sum(counts.values()) for name, counts in self._imports[0].items()}
+        totals = {
+            name: sum(counts.values()) for name, counts in self._import_counts_by_side[0].items()
+        }
         yield from sorted(totals, key=lambda name: (-totals[name], name))
 
 

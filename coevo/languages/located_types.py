@@ -95,7 +95,7 @@ class PlacedFiles(Generic[Parsed, Context, Placed]):
         apply_context: Callable[[Parsed, Context], Placed],
     ) -> None:
         self._parse, self._apply_context = parse, apply_context
-        self._get_last = lru_cache(maxsize=2048)(self._remember_nothing)
+        self._get_last = lru_cache(maxsize=2048)(self._make_empty_cache)
 
     def place(self, source: bytes, path: str, around: Context) -> Placed:
         """Return a file, parsed and with a context applied.
@@ -111,5 +111,5 @@ class PlacedFiles(Generic[Parsed, Context, Placed]):
         return last[1]
 
     @staticmethod
-    def _remember_nothing(source: bytes, path: str) -> list[tuple[Context, Placed]]:
+    def _make_empty_cache(source: bytes, path: str) -> list[tuple[Context, Placed]]:
         return []

@@ -40,15 +40,15 @@ def strip_comments(file_name: str, text: bytes) -> bytes:
     for token in _TOKEN.finditer(text):
         code += text[end : token.start()]
         if token['comment'] is None:
-            pieces += [_squeeze(code), token[0]]
+            pieces += [_squeeze_white_space(code), token[0]]
             code = b''
         else:
             code += b' '
         end = token.end()
-    return b''.join([*pieces, _squeeze(code + text[end:])])
+    return b''.join([*pieces, _squeeze_white_space(code + text[end:])])
 
 
-def _squeeze(code: bytes) -> bytes:
+def _squeeze_white_space(code: bytes) -> bytes:
     return re.sub(rb'\s+', lambda run: b'\n' if b'\n' in run[0] else b' ', code)
 
 
@@ -115,15 +115,15 @@ class ModuleCode:
 def read_module(source: bytes) -> ModuleCode:
     """Read the source of a module, once in a process."""
     found = _Statements()
-    _sort_statements(found, parse_python(source).body)
+    _classify_statements(found, parse_python(source).body)
     return ModuleCode(
-        definitions={name: _read_code(each) for name, each in found.definitions.items()},
+        definitions={name: _summarise_statements(each) for name, each in found.definitions.items()},
         imports=found.imports,
-        effects=_read_code(found.effects) if found.effects else None,
+        effects=_summarise_statements(found.effects) if found.effects else None,
     )
 
 
-def _read_code(statements: Sequence[ast.stmt]) -> Code:
+def _summarise_statements(statements: Sequence[ast.stmt]) -> Code:
     attributes: set[tuple[str | None, str]] = set()
     names: set[str] = set()
     texts: set[str] = set()
@@ -156,7 +156,7 @@ def _may_be_module_name(text: str) -> bool:
     return len(parts) > 1 and all(part.isidentifier() for part in parts)
 
 
-def _sort_statements(module: _Statements, statements: Sequence[ast.stmt]) -> None:
+def _classify_statements(module: _Statements, statements: Sequence[ast.stmt]) -> None:
     for statement in statements:
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
@@ -167,8 +167,8 @@ def _sort_statements(module: _Statements, statements: Sequence[ast.stmt]) -> Non
                 for name in names:
                     module.definitions.setdefault(name, []).append(statement)
             case ast.If():
-                _sort_statements(module, statement.body)
-                _sort_statements(module, statement.orelse)
+                _classify_statements(module, statement.body)
+                _classify_statements(module, statement.orelse)
             case ast.Expr(value=ast.Constant()):
                 pass  # a docstring
             case _:
@@ -226,7 +226,7 @@ def _hash_statements(statements: Sequence[ast.stmt]) -> str:
     texts = []
     for statement in statements:
         parts: list[str] = []
-        _write(parts, statement, {}, in_class=False)
+        _append_tree_text(parts, statement, {}, in_class=False)
         texts.append(''.join(parts))
     return hashlib.sha256('\0'.join(texts).encode('utf-8', 'surrogatepass')).hexdigest()[:DIGITS]
 
@@ -234,7 +234,9 @@ def _hash_statements(statements: Sequence[ast.stmt]) -> str:
 _UNWRITTEN = frozenset(('returns', 'type_comment', 'kind', 'ctx', 'type_params'))
 
 
-def _write(parts: list[str], node: object, names: Mapping[str, str], *, in_class: bool) -> None:
+def _append_tree_text(
+    parts: list[str], node: object, names: Mapping[str, str], *, in_class: bool
+) -> None:
     """Add a syntax tree to `parts`, as text that is the same in all versions of Python.
 
     Left out are docstrings and annotations, except those of the fields of classes. Local names of
@@ -245,17 +247,17 @@ def _write(parts: list[str], node: object, names: Mapping[str, str], *, in_class
     """
     if isinstance(node, list):
         for number, child in enumerate(node):
-            if number or not _is_text(child):  # a docstring
-                _write(parts, child, names, in_class=in_class)
+            if number or not _is_string_statement(child):  # a docstring
+                _append_tree_text(parts, child, names, in_class=in_class)
                 parts.append(',')
         return
     if not isinstance(node, ast.AST):
         parts.append(repr(node))
         return
-    if _is_text(node):
+    if _is_string_statement(node):
         return
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and not names:
-        names = _rename_locals(node)
+        names = _number_local_names(node)
     in_class = isinstance(node, ast.ClassDef) or (in_class and isinstance(node, ast.AnnAssign))
     parts.append(f'{type(node).__name__}(')
     for name in node._fields:
@@ -269,12 +271,12 @@ def _write(parts: list[str], node: object, names: Mapping[str, str], *, in_class
         if name in ('id', 'name') and isinstance(value, str) and not isinstance(node, ast.alias):
             parts.append(repr(names.get(value, value)))
         else:
-            _write(parts, value, names, in_class=in_class)
+            _append_tree_text(parts, value, names, in_class=in_class)
         parts.append(';')
     parts.append(')')
 
 
-def _is_text(node: object) -> bool:
+def _is_string_statement(node: object) -> bool:
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
@@ -282,7 +284,7 @@ def _is_text(node: object) -> bool:
     )
 
 
-def _rename_locals(function: ast.AST) -> dict[str, str]:
+def _number_local_names(function: ast.AST) -> dict[str, str]:
     """Return a numbered replacement for each local name that a function binds, in textual order.
 
     Parameters and names that are declared global or nonlocal get none.

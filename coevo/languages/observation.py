@@ -23,7 +23,7 @@ class ObservedCalls:
     failed: bool
 
 
-def explain_disagreement(seen: ObservedCalls, *, interferes: bool) -> str | None:
+def explain_unconfirmed_pass(seen: ObservedCalls, *, interferes: bool) -> str | None:
     """Return why a reported pass is not credible, as a short reason; None if it is confirmed.
 
     The reasons are `not_entered`, `not_left`, `thrown` and `interferes`; the first that applies

@@ -7,7 +7,7 @@ the cheapest first:
 
 1. Does the text have each word of the body?  (`split_words`, by lines that other revisions share)
 2. Does it have the first tokens of the body next to each other?
-   (`LexicalRules.may_begin_in`, on the plain text)
+   (`LexicalRules.matches_all_beginnings`, on the plain text)
 3. Does it have all tokens so?  (`LexicalRules.read`, `BodyPrint.may_be_in`)
 
 The answer "no" is always right. The answer "yes" may be wrong, which only costs time. Hence a print
@@ -182,7 +182,7 @@ class LexicalRules:
             for segment in body.segments
         )
 
-    def may_begin_in(self, text: bytes, beginnings: Sequence[re.Pattern[bytes]]) -> bool:
+    def matches_all_beginnings(self, text: bytes, beginnings: Sequence[re.Pattern[bytes]]) -> bool:
         """Return whether a text contains a match of every pattern of `compile_beginnings`.
 
         True, too, for a text in which searching would be too slow.
@@ -214,7 +214,7 @@ class LexicalRules:
             is_certain=is_certain,
         )
 
-    def make_print(
+    def make_body_print(
         self,
         head: bytes,
         block: bytes,
@@ -232,7 +232,7 @@ class LexicalRules:
         if not head:
             heads = [self.before_block]
         elif not has_result:
-            heads[-1] = self._allow_any_result(heads[-1])
+            heads[-1] = self._make_result_optional(heads[-1])
         blocks = list(self._split_segments(block, masked))
         segments = [*heads[:-1], heads[-1] + blocks[0], *blocks[1:]]
         literals = frozenset(
@@ -256,7 +256,7 @@ class LexicalRules:
             result=self.result,
         )
 
-    def _allow_any_result(self, head: Segment) -> Segment:
+    def _make_result_optional(self, head: Segment) -> Segment:
         """Return a head in which result tokens may stand before the last token, but need not.
 
         Without result tokens in the rules, it is returned unchanged.
@@ -298,12 +298,12 @@ class LexicalRules:
         for literal in self._literal_pattern.finditer(text):
             rest.append(text[end : literal.start()])
             end = literal.end()
-            if literal.lastgroup == 'string' and self._is_always_spelled_so(literal):
+            if literal.lastgroup == 'string' and self._has_fixed_spelling(literal):
                 yield from _list_whole_words(_strip_string_prefix(literal[0]))
         for piece in (*rest, text[end:]):
             yield from _NUMBERS.findall(piece)
 
-    def _is_always_spelled_so(self, string: re.Match[bytes]) -> bool:
+    def _has_fixed_spelling(self, string: re.Match[bytes]) -> bool:
         """Return whether a string has the same words in every text with the body.
 
         If a string may have several spellings, one with a backslash does not, nor one that is a
@@ -387,11 +387,11 @@ def make_body_prints(lexis: LexicalRules, member: Member) -> Iterator[tuple[str,
     whole = BodyPrint(words=words)
     # A field may share its statement with others, so its source holds more than the field itself.
     if member.kind in ('method', 'constructor'):
-        whole = lexis.make_print(head, block, masked, has_result='->' in member.tokens)
+        whole = lexis.make_body_print(head, block, masked, has_result='->' in member.tokens)
         whole = replace(whole, words=whole.words | words)
     yield member.bare_hash, whole
     if member.body_hash is not None:
-        yield member.body_hash, lexis.make_print(b'', block, masked)
+        yield member.body_hash, lexis.make_body_print(b'', block, masked)
 
 
 def split_words(line: bytes) -> tuple[bytes, ...]:

@@ -139,7 +139,7 @@ class RevisionTree(Protocol):
         path  the file in which the name is used
         """
 
-    def find_companions(self, path: str) -> tuple[LocatedType, ...]:
+    def find_types_sharing_fixtures(self, path: str) -> tuple[LocatedType, ...]:
         """Return types that a test file cannot see, but whose fixtures run around its tests.
 
         Other members of these types do not reach the tests. Example: `TestMain` of the other
@@ -220,13 +220,13 @@ class LanguageReading(Protocol):
     def is_fixture(self, member: Member) -> bool:
         """Return whether the framework by itself runs a member of a test class or injects it."""
 
-    def list_injected_names(self, member: Member) -> tuple[str, ...]:
+    def list_provided_fixture_names(self, member: Member) -> tuple[str, ...]:
         """Return the names under which the framework injects a member into tests; () without any.
 
         A test has such a name as a parameter or in a string, without calling the member.
         """
 
-    def requests_any_fixture(self, member: Member) -> bool:
+    def may_request_any_fixture(self, member: Member) -> bool:
         """Return whether a member requests injected members by names that it computes.
 
         Its text does not show these names, so it may use any of them.
@@ -266,12 +266,12 @@ class LanguageReading(Protocol):
 NO_COMMON_CALLS = frozenset[str]()
 
 
-def inject_nothing(member: Member) -> tuple[str, ...]:
+def provide_no_fixture_names(member: Member) -> tuple[str, ...]:
     """Return no names: the framework injects no members of test classes by name."""
     return ()
 
 
-def request_nothing(member: Member) -> bool:
+def request_no_fixtures(member: Member) -> bool:
     """Return False: nothing is injected by name."""
     return False
 

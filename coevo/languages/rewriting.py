@@ -203,12 +203,12 @@ def _drop_overlapping(rewrites: Sequence[Rewrite], draw: Random) -> list[Rewrite
     chosen = [
         swap
         for swap in swaps
-        if not any(_is_touched(other, [swap]) for other in others) or draw.random() < 0.5
+        if not any(_overlaps_swap(other, [swap]) for other in others) or draw.random() < 0.5
     ]
-    return [*(other for other in others if not _is_touched(other, chosen)), *chosen]
+    return [*(other for other in others if not _overlaps_swap(other, chosen)), *chosen]
 
 
-def _is_touched(rewrite: Rewrite, swaps: Sequence[Rewrite]) -> bool:
+def _overlaps_swap(rewrite: Rewrite, swaps: Sequence[Rewrite]) -> bool:
     """Return whether a piece of a rewrite lies inside a statement that changes places."""
     spans = [(piece.start, piece.end) for swap in swaps for piece in swap.pieces]
     return any(_lies_inside(piece, spans) for piece in rewrite.pieces)

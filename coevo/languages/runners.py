@@ -14,7 +14,9 @@ IsRun = Callable[[str, DeclaredType], bool]
 """Returns whether the framework runs the tests of a type of a file under the type's own name."""
 
 
-def find_runners(tree: RevisionTree, method: TestMethod, is_run: IsRun) -> tuple[TestMethod, ...]:
+def find_classes_running_method(
+    tree: RevisionTree, method: TestMethod, is_run: IsRun
+) -> tuple[TestMethod, ...]:
     """Return a method once for each class of its module that runs it, sorted by files and names.
 
     Returns the method unchanged if its own class runs it, or if no class does. Base classes are
@@ -25,7 +27,7 @@ def find_runners(tree: RevisionTree, method: TestMethod, is_run: IsRun) -> tuple
         return (method,)
     inherited = [
         dataclasses.replace(method, test_file=path, test_class=type_.name)
-        for path, type_ in _find_heirs(tree, method, own.simple)
+        for path, type_ in _find_derived_types(tree, method, own.simple)
         if is_run(path, type_)
     ]
     return tuple(sorted(inherited, key=lambda one: (one.test_file, one.test_class))) or (method,)
@@ -38,7 +40,7 @@ def _find_declaring_type(tree: RevisionTree, method: TestMethod) -> DeclaredType
     return next((type_ for type_ in types if type_.name == method.test_class), None)
 
 
-def _find_heirs(
+def _find_derived_types(
     tree: RevisionTree, method: TestMethod, simple: str
 ) -> Iterator[tuple[str, DeclaredType]]:
     """Yield the types that derive from a type, directly or not, and do not redeclare the method."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.capabilities import EVERYTHING, Capability, list_lacking
-from coevo.languages.code_digest import CodeRoots, compute_code_digest, select_packages
+from coevo.languages.code_digest import CodeRoots, compute_code_digest, list_other_packages
 from coevo.languages.fixes import MechanicalFixer
 from coevo.languages.golang import fixes as golang_fixes, language as golang
 from coevo.languages.java import fixes as java_fixes, language as java
@@ -90,7 +90,7 @@ def offers_capability(language: str, capability: Capability) -> bool:
     return capability in LANGUAGES[language].OFFERS
 
 
-def list_not_offered(language: str) -> tuple[str, ...]:
+def list_lacking_capabilities(language: str) -> tuple[str, ...]:
     """Return the capabilities and measures that a language does not offer, sorted."""
     known = LANGUAGES[language]
     return tuple(
@@ -137,7 +137,7 @@ def get_engine_version(language: str) -> str:
         names=('coevo.engine.workers:BuilderPool', 'coevo.engine.execution:evaluate_pair'),
         language=modules[language],
         members=('make_runtimes',),
-        left_out=select_packages(modules.values(), modules[language]),
+        left_out=list_other_packages(modules.values(), modules[language]),
     )
     return compute_code_digest(roots).digest
 

@@ -32,11 +32,11 @@ class TextEdits:
 
     def replace(self, start: int, end: int, text: bytes) -> None:
         """Note a text to put in place of a span; it gets the line endings of the source."""
-        self._texts.append((start, end, self._use_line_end(text)))
+        self._texts.append((start, end, self._convert_line_ends(text)))
 
     def insert(self, at: int, text: bytes) -> None:
         """Note a text to insert at an offset; it gets the line endings of the source."""
-        self._texts.append((at, at, self._use_line_end(text)))
+        self._texts.append((at, at, self._convert_line_ends(text)))
 
     def apply_edits(self) -> bytes:
         """Return the text with all noted edits; it ends with a newline only if the source does."""
@@ -46,7 +46,7 @@ class TextEdits:
             text = text[:start] + new + text[end:]
         return self._match_final_newline(text)
 
-    def _use_line_end(self, text: bytes) -> bytes:
+    def _convert_line_ends(self, text: bytes) -> bytes:
         return text.replace(b'\r\n', b'\n').replace(b'\n', self.line_end)
 
     def _merge_cuts(self) -> list[tuple[int, int]]:

@@ -157,7 +157,9 @@ class ChangeUndoing(Protocol):
         new      the member at new; only its type if the member was removed
         """
 
-    def keep_signature(self, old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
+    def restore_body_under_new_signature(
+        self, old: LocatedDeclaration, new: LocatedDeclaration
+    ) -> bytes | None:
         """Return the file at new with a member's old body or value behind its new signature.
 
         Parameters that were renamed are mapped by their places. None if that is not possible, such

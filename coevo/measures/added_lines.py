@@ -79,7 +79,7 @@ def _find_versions(
     if entry is None:
         return None
     suffix = PurePosixPath(path).suffix
-    origin = _list_renamed(repository, old_rev, new_rev, suffix).get(path, path)
+    origin = _map_renamed_files(repository, old_rev, new_rev, suffix).get(path, path)
     before = repository.tree(old_rev).get(origin)
     return origin, before.oid if before else None, entry.oid
 
@@ -104,7 +104,7 @@ def _list_hunks(repository: Repository, before: str, after: str) -> Iterator[tup
 
 
 @lru_cache(maxsize=64)
-def _list_renamed(
+def _map_renamed_files(
     repository: Repository, old_rev: str, new_rev: str, suffix: str
 ) -> dict[str, str]:
     """Return the old paths of renamed files, by their path at new, for one file name suffix."""

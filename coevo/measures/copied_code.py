@@ -68,7 +68,7 @@ def _split_strings(text: bytes, rules: LexicalRules) -> tuple[bytes, list[bytes]
     return b''.join((*code, text[end:])), strings
 
 
-def _normalise(code: bytes) -> Iterator[bytes]:
+def _normalise_tokens(code: bytes) -> Iterator[bytes]:
     """Yield the tokens of code; names, numbers and strings lose their spelling."""
     tokens = [token[0] for token in _TOKEN.finditer(code)]
     for token, following in pairwise([*tokens, b'']):
@@ -83,6 +83,6 @@ def _normalise(code: bytes) -> Iterator[bytes]:
 
 
 def _make_grams(code: bytes) -> frozenset[Gram]:
-    tokens = tuple(_normalise(code))
+    tokens = tuple(_normalise_tokens(code))
     grams = (tokens[at : at + GRAM] for at in range(len(tokens) - GRAM + 1))
     return frozenset(gram for gram in grams if not _COMMON.issuperset(gram))

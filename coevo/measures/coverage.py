@@ -33,11 +33,11 @@ def measure_each_dependency(
     return tuple(
         _measure_dependency(dependency, trace)
         for dependency in dependencies
-        if is_measured(dependency)
+        if is_method_at_new(dependency)
     )
 
 
-def is_measured(dependency: Dependency) -> bool:
+def is_method_at_new(dependency: Dependency) -> bool:
     """Return whether a dependency is a method or constructor that exists at new."""
     return dependency.is_method and dependency.revised is not Revised.REMOVED
 
@@ -69,18 +69,18 @@ def measure_dependency_list(
     own   the test's coverage of the dependencies that it executes
     seen  the coverage by other tests, which tells how many lines of the others have code
     """
-    known = {make_key(dependency): dependency for dependency in own}
+    known = {make_dependency_key(dependency): dependency for dependency in own}
     return sum_coverage(
         [
-            known.get(make_key(dependency))
-            or _make_uncovered(dependency, seen.get(make_key(dependency)))
+            known.get(make_dependency_key(dependency))
+            or _make_uncovered(dependency, seen.get(make_dependency_key(dependency)))
             for dependency in dependencies
-            if is_measured(dependency)
+            if is_method_at_new(dependency)
         ]
     )
 
 
-def make_key(one: Dependency | CoveredDependency) -> Key:
+def make_dependency_key(one: Dependency | CoveredDependency) -> Key:
     """Return the key of a dependency: file, first line, declaration."""
     return one.file, one.start_line, one.declaration
 

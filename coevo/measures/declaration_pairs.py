@@ -54,7 +54,7 @@ def find_counterpart(
     if known is None or known.member is None:
         return None
     removed = dependency.revised is Revised.REMOVED
-    for located in _list_others(repository, pair, known, is_new=not removed):
+    for located in _list_types_at_other_end(repository, pair, known, is_new=not removed):
         member = find_same_member(known.member, located.type)
         if removed or member is not None:
             return replace(located, member=member)
@@ -69,7 +69,7 @@ def find_method_before_signature_change(
     known  the inserted method at new
     """
     assert known.member is not None
-    old = find_other_type(repository, pair, known, is_new=True)
+    old = find_type_at_other_end(repository, pair, known, is_new=True)
     if old is None:
         return None
     member = find_member_before_signature_change(known.member, old.type, known.type)
@@ -95,17 +95,17 @@ def find_declared_type(
     return None
 
 
-def find_other_type(
+def find_type_at_other_end(
     repository: Repository, pair: Pair, known: LocatedDeclaration, *, is_new: bool
 ) -> LocatedDeclaration | None:
     """Return the same type at the other end; None if it is not there.
 
     is_new  whether `known` is at new
     """
-    return next(_list_others(repository, pair, known, is_new=is_new), None)
+    return next(_list_types_at_other_end(repository, pair, known, is_new=is_new), None)
 
 
-def _list_others(
+def _list_types_at_other_end(
     repository: Repository, pair: Pair, known: LocatedDeclaration, *, is_new: bool
 ) -> Iterator[LocatedDeclaration]:
     """Yield types of the same name at the other end: of the same path, then of changed files."""

@@ -116,7 +116,7 @@ def draw_mutant_sets(runner: EditedCellRunner, wanted: Mapping[str, Lines]) -> d
 
     A test is left out if a file with its lines cannot be mutated here.
     """
-    files = dict(_make_files(runner, list(wanted.values())))
+    files = dict(_make_mutants_by_file(runner, list(wanted.values())))
     sets_by_method = {}
     for method_id, lines in wanted.items():
         sets = [_draw_set(runner, files[path], lines[path]) for path in sorted(lines)]
@@ -142,7 +142,7 @@ def find_mutable_lines(runner: EditedCellRunner, test: GoldTest) -> dict[str, fr
     return lines
 
 
-def _make_files(
+def _make_mutants_by_file(
     runner: EditedCellRunner, wanted: Sequence[Lines]
 ) -> Iterator[tuple[str, FileMutants | None]]:
     """Yield each file once with the mutants of all tests; None if it cannot be mutated."""
@@ -204,7 +204,7 @@ def _run_subjects(
 
     Yield the verdicts by method id and mutant id.
     """
-    for mutant in _order_by_lot(subjects):
+    for mutant in _list_mutants_by_id(subjects):
         for module, tests in _list_test_trees(subjects):
             concerned = [
                 subject
@@ -224,7 +224,7 @@ def _list_test_trees(subjects: Sequence[_MutationSubject]) -> Iterator[tuple[str
     )
 
 
-def _order_by_lot(subjects: Sequence[_MutationSubject]) -> list[DrawnMutant]:
+def _list_mutants_by_id(subjects: Sequence[_MutationSubject]) -> list[DrawnMutant]:
     """Return the mutants of all tests, each once, in the random order of their ids."""
     by_id = {mutant.mutant_id: mutant for subject in subjects for mutant in subject.mutants.mutants}
     return [by_id[mutant_id] for mutant_id in sorted(by_id)]

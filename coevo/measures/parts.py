@@ -25,7 +25,7 @@ from coevo.measures.declaration_pairs import (
     find_declaration,
     find_declared_type,
     find_method_before_signature_change,
-    find_other_type,
+    find_type_at_other_end,
 )
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
@@ -129,15 +129,17 @@ def _make_method_part(change: _DependencyChange, known: LocatedDeclaration) -> U
     part = _make_whole_part(dependency, None)
     if dependency.revised is Revised.INSERTED:
         resigned = find_method_before_signature_change(change.repository, change.pair, known)
-        return replace(part, stages=_list_stages(undoing, Revised.INSERTED, resigned, known))
+        return replace(
+            part, stages=_list_undoing_stages(undoing, Revised.INSERTED, resigned, known)
+        )
     other = find_counterpart(change.repository, change.pair, dependency)
     if other is None:
         return part
     old, new = (known, other) if dependency.revised is Revised.REMOVED else (other, known)
-    return replace(part, stages=_list_stages(undoing, dependency.revised, old, new))
+    return replace(part, stages=_list_undoing_stages(undoing, dependency.revised, old, new))
 
 
-def _list_stages(
+def _list_undoing_stages(
     undoing: ChangeUndoing,
     revised: Revised,
     old: LocatedDeclaration | None,
@@ -154,7 +156,7 @@ def _list_stages(
     if revised is not Revised.INSERTED or not has_name or (undoing.IS_COMPILED and old is None):
         whole = undoing.undo_member(revised, old, new)
     if has_name and revised is not Revised.REMOVED:
-        kept = None if old is None else undoing.keep_signature(old, new)
+        kept = None if old is None else undoing.restore_body_under_new_signature(old, new)
         plain = undoing.list_plain_versions(new)
     stages: tuple[list[tuple[str, bytes | None]], ...] = (
         [('', whole)],
@@ -213,7 +215,7 @@ def _list_type_parts(change: _DependencyChange) -> Iterator[UndoablePart]:
     if dependency.revised is Revised.INSERTED:
         edit = known.path, undoing.remove_type_declaration(known)
         yield _make_whole_part(dependency, edit if undoing.IS_COMPILED else None)
-        for member in _list_first_members(known):
+        for member in _list_fields_and_initializers(known):
             part = _make_member_part(undoing, Revised.INSERTED, None, replace(known, member=member))
             plain = tuple(stage for stage in part.stages if stage[0].written)
             if plain:
@@ -222,7 +224,7 @@ def _list_type_parts(change: _DependencyChange) -> Iterator[UndoablePart]:
     if dependency.revised is Revised.REMOVED:
         yield _make_whole_part(dependency, _put_type_back(change, known))
         return
-    old = find_other_type(change.repository, change.pair, known, is_new=True)
+    old = find_type_at_other_end(change.repository, change.pair, known, is_new=True)
     if old is None:
         return
     header = undoing.undo_header(old, known)
@@ -251,7 +253,7 @@ def _list_field_parts(
     undoing: ChangeUndoing, old: LocatedDeclaration, new: LocatedDeclaration
 ) -> Iterator[UndoablePart]:
     """Yield the fields and initializers that differ: those at new in order, then removed ones."""
-    before, after = _list_first_members(old), _list_first_members(new)
+    before, after = _list_fields_and_initializers(old), _list_fields_and_initializers(new)
     matched = _match_members(before, after)
     for member in after:
         was = matched.get(member.start_byte)
@@ -266,7 +268,7 @@ def _list_field_parts(
             yield _make_member_part(undoing, Revised.REMOVED, replace(old, member=member), new)
 
 
-def _list_first_members(known: LocatedDeclaration) -> list[Member]:
+def _list_fields_and_initializers(known: LocatedDeclaration) -> list[Member]:
     """Return fields and initializers; only the first of those in one declaration (`int a, b;`)."""
     members = [m for m in known.type.members if m.kind in ('field', 'initializer')]
     return list({member.start_byte: member for member in reversed(members)}.values())[::-1]
@@ -316,5 +318,5 @@ def _make_member_part(
         file=known.path,
         start_line=known.member.start_line,
         revised=revised,
-        stages=_list_stages(undoing, revised, old, new),
+        stages=_list_undoing_stages(undoing, revised, old, new),
     )

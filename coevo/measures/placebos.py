@@ -90,7 +90,7 @@ def make_placebo(
         return ()
     edited: dict[str, _EditedFile] = {}
     for dependency in declarations:
-        located = _find_single_revision(repository, pair, dependency)
+        located = _find_place_at_new(repository, pair, dependency)
         if located is None:
             continue
         file = edited.setdefault(located.path, _EditedFile(source=located.source))
@@ -107,7 +107,7 @@ def make_placebo(
             return ()
     is_alone = edit.amount is RewriteAmount.ONE
     return tuple(
-        (path, _apply(file, rewrites.get(path, Rewrites()), draw, is_alone=is_alone))
+        (path, _apply_placebo(file, rewrites.get(path, Rewrites()), draw, is_alone=is_alone))
         for path, file in sorted(edited.items())
         if path in rewrites or not is_alone
     )
@@ -134,7 +134,7 @@ def _choose_rewrites(
     if rewriter is None:
         return {}
     listed = {
-        path: rewriter.list_rewrites(file.source, _join_spans(file.spans), draw)
+        path: rewriter.list_rewrites(file.source, _drop_inner_spans(file.spans), draw)
         for path, file in sorted(edited.items())
     }
     known = {path: listing for path, listing in listed.items() if listing.rewrites}
@@ -153,7 +153,7 @@ def _draw_share(listing: Rewrites, share: float, draw: Random) -> Rewrites:
     return replace(listing, rewrites=drawn or (draw.choice(listing.rewrites),))
 
 
-def _join_spans(spans: Sequence[Span]) -> list[Span]:
+def _drop_inner_spans(spans: Sequence[Span]) -> list[Span]:
     """Return spans without those that lie inside another one, in order."""
     joined: list[Span] = []
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
@@ -162,12 +162,12 @@ def _join_spans(spans: Sequence[Span]) -> list[Span]:
     return joined
 
 
-def _apply(file: _EditedFile, rewrites: Rewrites, draw: Random, *, is_alone: bool) -> bytes:
+def _apply_placebo(file: _EditedFile, rewrites: Rewrites, draw: Random, *, is_alone: bool) -> bytes:
     others = [*rewrites.support, *([] if is_alone else file.inserted)]
     return apply_rewrites(file.source, rewrites.rewrites, draw, others)
 
 
-def _find_single_revision(
+def _find_place_at_new(
     repository: Repository, pair: Pair, one: Dependency
 ) -> LocatedDeclaration | None:
     """Return the place of a declaration at new, or of the type that lost it if it was removed.

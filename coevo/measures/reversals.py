@@ -42,7 +42,7 @@ def measure_reversals(
         most = max(1, len(part.versions))
         run = concerned[: None if left is None else left // most] if part.is_offered else []
         left = None if left is None else left - len(run) * most
-        for test, found in _run_undone(runner, part, run):
+        for test, found in _run_tests_with_undone_part(runner, part, run):
             rows[test.method_id, part.key] = found
         for test in concerned[len(run) :]:
             rows[test.method_id, part.key] = [_make_row(runner, test, part, None)]
@@ -64,14 +64,14 @@ def _list_wanted_parts(
     """Return the parts that are to be undone for a test, each once."""
     by_key: dict[Key, tuple[Place, UndoablePart]] = {}
     for dependency in test.dependencies:
-        for number, part in enumerate(list_parts(_drop_relation(dependency))):
+        for number, part in enumerate(list_parts(_drop_test_relation(dependency))):
             wanted = part if test.undone is None else part.select_versions(test.undone)
             if test.undone is None or wanted.stages:
                 by_key.setdefault(part.key, ((number, dependency.rank), wanted))
     return list(by_key.values())
 
 
-def _drop_relation(dependency: Dependency) -> Dependency:
+def _drop_test_relation(dependency: Dependency) -> Dependency:
     """Return a changed declaration without what ties it to one test, so that tests share it."""
     return Dependency(
         declaration=dependency.declaration,
@@ -100,12 +100,12 @@ def _group_by_part(
         yield groups[key][1:]
 
 
-def _run_undone(
+def _run_tests_with_undone_part(
     runner: EditedCellRunner, part: UndoablePart, tests: Sequence[GoldTest]
 ) -> Iterator[tuple[GoldTest, list[ReversalRow]]]:
     """Yield every test with its rows for a part."""
     if not part.stages:
-        yield from ((test, [_make_row_of_absent(runner, test, part)]) for test in tests)
+        yield from ((test, [_make_row_without_version(runner, test, part)]) for test in tests)
         return
     first: dict[str, list[ReversalRow]] = {}
     unnoticed: dict[str, list[ReversalRow]] = {}
@@ -138,12 +138,12 @@ def _run_version(
     for files in dict.fromkeys(test.tests for test in tests):
         compiled = runner.compile(tests[0].method.module, version.edit, files)
         for test in (other for other in tests if other.tests == files):
-            verdict = runner.run_confirmed(compiled, test.method)
+            verdict = runner.run_and_confirm(compiled, test.method)
             compiles = compiled.code_failure is None
             yield _make_row(runner, test, part, verdict, version.written, compiles=compiles)
 
 
-def _make_row_of_absent(
+def _make_row_without_version(
     runner: EditedCellRunner, test: GoldTest, part: UndoablePart
 ) -> ReversalRow:
     """Return the row of a part that has no version: nothing stands in its place, or its type is gone."""

@@ -90,7 +90,7 @@ def list_taken_branches(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]
     )
 
 
-def count_unique_lines(focus: Sequence[Focus], traces: Iterable[Trace]) -> int:
+def count_uniquely_executed_lines(focus: Sequence[Focus], traces: Iterable[Trace]) -> int:
     """Return how many lines of a focus are executed by exactly one test (MultiFileTest, §5.4)."""
     counts = Counter(line for trace in traces for line in list_executed_lines(focus, trace))
     return sum(count == 1 for count in counts.values())
@@ -161,7 +161,7 @@ def restore_drawn_mutants(mutants: Iterable[SuiteMutant]) -> tuple[DrawnMutant, 
     )
 
 
-def run_suite(
+def run_suite_on_mutants(
     runner: EditedCellRunner, suite: PassingSuite, mutants: Sequence[DrawnMutant]
 ) -> tuple[SuiteMutant, ...]:
     """Run the suite once without a mutant, and its passing tests together with each mutant.

@@ -48,7 +48,7 @@ def list_entries(record: type) -> tuple[DictionaryEntry, ...]:
 
 
 @cache
-def columns_by_path(record: type) -> dict[str, DictionaryEntry]:
+def map_columns_by_path(record: type) -> dict[str, DictionaryEntry]:
     """Return the entries of `list_entries` by path."""
     return {entry.path: entry for entry in list_entries(record)}
 

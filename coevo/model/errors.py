@@ -71,7 +71,7 @@ class Bug:
     traceback: str
 
 
-def run_contained(work: Callable[[], Result]) -> Result | Bug:
+def catch_bug(work: Callable[[], Result]) -> Result | Bug:
     """Return the result of the work, or the bug that ended it.
 
     Raises: Fatal and Transient as the work raised them; Transient if the machine is out of disk

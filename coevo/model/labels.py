@@ -194,7 +194,7 @@ def list_deciding_cells(
     return tuple(cell for cell in CELL_ORDER if cell in wanted)
 
 
-def find_cells_of_row(
+def find_deciding_cells_of_row(
     change: MethodChange,
     outcomes: Mapping[Cell, Outcome | None],
     *,
@@ -240,12 +240,12 @@ def correct_change_by_cells(
     if change is not MethodChange.UNCHANGED:
         return change
     one, other = cells.get(Cell.T_OLD_C_NEW), cells.get(Cell.T_NEW_C_NEW)
-    if one is None or other is None or _get_class(one) == _get_class(other):
+    if one is None or other is None or _merge_broken_outcomes(one) == _merge_broken_outcomes(other):
         return change
     return MethodChange.CONTEXT_CHANGED
 
 
-def _get_class(outcome: Outcome) -> Outcome | None:
+def _merge_broken_outcomes(outcome: Outcome) -> Outcome | None:
     """Return None for every broken outcome, and any other outcome unchanged.
 
     Labels do not distinguish broken outcomes.
@@ -271,7 +271,7 @@ def decide_label(
     if change is MethodChange.UNCHANGED and not dependency_changed:
         return NO_CHANGED_DEPENDENCY
     open_rows = select_rows(change, engine)
-    for cell in find_cells_of_row(change, cells, engine=engine):
+    for cell in find_deciding_cells_of_row(change, cells, engine=engine):
         outcome = cells.get(cell)
         if outcome is None:
             return f'{cell}_not_run'
@@ -312,7 +312,7 @@ def adjust_label_by_cause(label: Label, cause: BreakageCause | None) -> Label:
     return Label.REFINEMENT if is_extended else label
 
 
-def list_contradictions(engine: EngineRelease | None = None) -> tuple[str, ...]:
+def list_contradiction_reasons(engine: EngineRelease | None = None) -> tuple[str, ...]:
     """Return every reason for a drop that `decide_label` can derive from a cell, in a fixed order.
 
     Examples: `t_old_c_old_fail`, `t_new_c_new_not_run`. None as the engine is the current one.
@@ -332,12 +332,14 @@ def list_contradictions(engine: EngineRelease | None = None) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def list_former_contradictions() -> tuple[str, ...]:
+def list_former_contradiction_reasons() -> tuple[str, ...]:
     """Return the reasons that only earlier engines gave; released data still holds them."""
     earlier = [
         EngineRelease(language=language, version=first - 1)
         for row in TABLE
         for language, first in row.since.items()
     ]
-    reasons = dict.fromkeys(reason for engine in earlier for reason in list_contradictions(engine))
-    return tuple(reason for reason in reasons if reason not in list_contradictions())
+    reasons = dict.fromkeys(
+        reason for engine in earlier for reason in list_contradiction_reasons(engine)
+    )
+    return tuple(reason for reason in reasons if reason not in list_contradiction_reasons())

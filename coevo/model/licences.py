@@ -37,7 +37,7 @@ class _LicenceTable:
     sentences: tuple[LicenceSentences, ...]
 
 
-def load_list_version() -> str:
+def load_approved_list_version() -> str:
     """Return the version of the list of OSI-approved licences."""
     return _load_table().version
 
@@ -65,7 +65,7 @@ def _is_met(expression: str, known: Collection[str]) -> bool:
     )
 
 
-def list_acceptable() -> tuple[str, ...]:
+def list_recognised_unapproved_ids() -> tuple[str, ...]:
     """Return the ids of licences that coevo recognises and that the OSI has not approved."""
     table = _load_table()
     known = {*table.names.values(), *(item.id for item in table.sentences)}
@@ -74,7 +74,7 @@ def list_acceptable() -> tuple[str, ...]:
 
 def is_known(spdx_id: str) -> bool:
     """Return whether an id is one of those that the OSI approved, or that coevo recognises."""
-    return spdx_id in _load_table().osi or spdx_id in list_acceptable()
+    return spdx_id in _load_table().osi or spdx_id in list_recognised_unapproved_ids()
 
 
 def list_permissive() -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from coevo.model.column import (
     TextsWithheld,
 )
 from coevo.model.dependencies import Dependency, DependencyList
-from coevo.model.labels import find_cells_of_row
+from coevo.model.labels import find_deciding_cells_of_row
 from coevo.model.quality import Coverage, CoveredDependency, IsolatedCells, Mutation, RepairGuard
 from coevo.model.records import TestMethod
 from coevo.model.words import BreakageCause, Cell, Label, MethodChange, Outcome, Track, WalkOfRow
@@ -428,6 +428,6 @@ class MethodRow:
         )
 
 
-def list_cells_of_row(row: MethodRow) -> tuple[Cell, ...]:
+def list_deciding_cells_of_row(row: MethodRow) -> tuple[Cell, ...]:
     """Return the cells on which the label of a row depends."""
-    return find_cells_of_row(row.change, {cell: getattr(row, cell) for cell in Cell})
+    return find_deciding_cells_of_row(row.change, {cell: getattr(row, cell) for cell in Cell})

@@ -77,7 +77,7 @@ class Gate:
     share: float
     limit: int | None
 
-    def count_unchanged(self, others: int) -> int:
+    def compute_unchanged_allowance(self, others: int) -> int:
         """Return how many unchanged tests may be run beside others."""
         most = int(round(self.share * others / (1 - self.share), 6))
         return most if self.limit is None else min(most, self.limit)

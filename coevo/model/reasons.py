@@ -11,7 +11,7 @@ import tomllib
 from enum import StrEnum
 from importlib.resources import files
 
-from coevo.model.labels import list_contradictions, list_former_contradictions
+from coevo.model.labels import list_contradiction_reasons, list_former_contradiction_reasons
 from coevo.model.words import Cell, Outcome, Stage
 
 
@@ -285,10 +285,10 @@ BY_STAGE: dict[Stage, dict[str, str]] = {
     Stage.FILTER: FILTER_REASONS[Stage.FILTER],
     Stage.LABEL: {
         **{str(reason): text for reason, text in _LABEL.items()},
-        **{reason: _explain_contradiction(reason) for reason in list_contradictions()},
+        **{reason: _explain_contradiction(reason) for reason in list_contradiction_reasons()},
         **{
             reason: _explain_contradiction(reason) + _FORMER
-            for reason in list_former_contradictions()
+            for reason in list_former_contradiction_reasons()
         },
     },
     Stage.PUBLISH: {str(reason): text for reason, text in _PUBLISH.items()},

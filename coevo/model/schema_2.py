@@ -114,12 +114,12 @@ def build_renaming_select(table: str, rows: str, fields: Sequence[pa.Field]) -> 
     return f'(SELECT {", ".join(_list_selected_columns(table, fields, to_old=False))} FROM {rows})'
 
 
-def write_old_names(table: str, rows: str, fields: Sequence[pa.Field]) -> str:
+def build_old_names_select(table: str, rows: str, fields: Sequence[pa.Field]) -> str:
     """Return SQL that reads `rows`, a FROM clause with columns of schema 3, by schema 2's names."""
     return f'(SELECT {", ".join(_list_selected_columns(table, fields, to_old=True))} FROM {rows})'
 
 
-def list_new_names(text: str) -> dict[str, str]:
+def map_old_names_in_text(text: str) -> dict[str, str]:
     """Return the columns and tables of schema 2 that a text names, with their names in schema 3."""
     renamed = {
         old: new

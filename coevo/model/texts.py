@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from coevo.model.dictionary import columns_by_path
+from coevo.model.dictionary import map_columns_by_path
 
 OF_OTHERS = frozenset(
     (
@@ -115,7 +115,7 @@ def find_third_party_paths(record: type) -> frozenset[str]:
     """
     texts = {
         path: path.rpartition('.')[2]
-        for path, entry in columns_by_path(record).items()
+        for path, entry in map_columns_by_path(record).items()
         if entry.kind in ('text', 'list of text')
     }
     for path, name in texts.items():

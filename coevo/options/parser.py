@@ -131,7 +131,7 @@ class Parser(argparse.ArgumentParser):
         if not any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
             settings = [setting.name for setting in self.settings]
             refuse_old_options(self.prog, words, self._option_string_actions, settings)
-        parsed, rest = super().parse_known_args(self._name_action(words), namespace)
+        parsed, rest = super().parse_known_args(self._insert_usual_action(words), namespace)
         self._apply_settings(parsed)
         if (
             self.late
@@ -142,7 +142,7 @@ class Parser(argparse.ArgumentParser):
             setattr(parsed, self.late, to_unicode(rest.pop()))
         return parsed, rest
 
-    def _name_action(self, words: list[str]) -> list[str]:
+    def _insert_usual_action(self, words: list[str]) -> list[str]:
         """Return the words with the usual action before them, if the first word is no action.
 
         Example: `coevo report RESULTS` becomes `coevo report evaluation RESULTS`.

@@ -65,7 +65,7 @@ class Bubblewrap:
         find_program('prlimit', 'util-linux')
         find_program('tar', 'tar')  # jobs unpack their files with it
         self._running = RunningJobs(lend_users=True)
-        run_trial_job(self, _find_obstacle)
+        run_trial_job(self, _find_kernel_obstacle)
 
     def start(self, job: Job) -> Process:
         """Start a job. Raises Fatal for a mount that cannot be made."""
@@ -119,13 +119,13 @@ class PidNamespace:
 
         Nothing else limits that number.
         """
-        for pid in self._list_members():
+        for pid in self._list_process_ids():
             with contextlib.suppress(OSError):  # it has ended, or may not be looked at
                 file_systems = [os.statvfs(f'/proc/{pid}/root{folder}') for folder in _IN_MEMORY]
                 return sum(each.f_files - each.f_ffree for each in file_systems)
         return 0
 
-    def _list_members(self) -> Iterator[int]:
+    def _list_process_ids(self) -> Iterator[int]:
         """Yield the id of the sandbox's first process, then those of all processes below it.
 
         Only root may look into the first one. Nothing is yielded if bwrap made no first process.
@@ -141,7 +141,7 @@ class PidNamespace:
         """
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
-            for pid in self._list_members():
+            for pid in self._list_process_ids():
                 with contextlib.suppress(OSError):
                     Path(f'/proc/{pid}/ns/net').readlink()
                     return pid
@@ -217,7 +217,7 @@ def _list_children(pid: int) -> Iterator[int]:
             yield from map(int, (thread / 'children').read_text().split())
 
 
-def _find_obstacle() -> str | None:
+def _find_kernel_obstacle() -> str | None:
     """Return which kernel setting forbids user name spaces, with the remedy; None if none does."""
     for setting, bad, good in _KERNEL_SETTINGS:
         with contextlib.suppress(OSError):

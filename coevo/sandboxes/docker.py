@@ -83,7 +83,7 @@ class Docker:
             raise Fatal(
                 f'the Docker daemon cannot be used ({error}); start it, or set DOCKER_HOST'
             ) from error
-        _remove_orphans(self._client)
+        _remove_orphaned_containers(self._client)
         self._lifeline = _make_lifeline()
         find_program('tar', 'tar')  # jobs unpack their files with it
         self._running = RunningJobs(lend_users=False)
@@ -214,21 +214,21 @@ def _make_lifeline() -> IO[bytes]:
     return file
 
 
-def _remove_orphans(client: Any) -> None:
+def _remove_orphaned_containers(client: Any) -> None:
     """Remove the containers and lifeline files of killed coevos: those whose lifeline is unlocked.
 
     Lifeline files of other users stay.
     """
     for container in client.containers.list(all=True, filters={'label': _LABEL}):
-        if not _is_held(Path(container.labels[_LABEL])):
+        if not _is_lifeline_locked(Path(container.labels[_LABEL])):
             with suppress(docker.errors.APIError):  # it is already being removed
                 container.remove(force=True)
     for lifeline in find_work_root().glob(f'{_PREFIX}*'):
-        if lifeline.stat().st_uid == os.geteuid() and not _is_held(lifeline):
+        if lifeline.stat().st_uid == os.geteuid() and not _is_lifeline_locked(lifeline):
             lifeline.unlink(missing_ok=True)
 
 
-def _is_held(lifeline: Path) -> bool:
+def _is_lifeline_locked(lifeline: Path) -> bool:
     """Return whether another process holds the lock of a lifeline; False if the file is gone.
 
     True also for a file that this user may not read.

@@ -83,11 +83,13 @@ def build_limit_command(limits: Limits, *, processes: bool = True) -> tuple[str,
         wanted['nproc'] = (resource.RLIMIT_NPROC, limits.processes)
     if limits.memory_bytes >= 4 << 30 and limits.bounds_addresses:
         wanted['as'] = (resource.RLIMIT_AS, limits.memory_bytes)
-    options = (f'--{name}={_cap_limit(kind, value)}' for name, (kind, value) in wanted.items())
+    options = (
+        f'--{name}={_cap_at_hard_limit(kind, value)}' for name, (kind, value) in wanted.items()
+    )
     return ('/usr/bin/prlimit', *options, '--')
 
 
-def _cap_limit(kind: int, value: int) -> int:
+def _cap_at_hard_limit(kind: int, value: int) -> int:
     """Return the value, capped by this process's hard limit, which only root may raise."""
     _, hard = resource.getrlimit(kind)
     return value if hard == resource.RLIM_INFINITY else min(value, hard)
@@ -104,7 +106,7 @@ def check_mounts(mounts: Sequence[Mount], *, other_user: bool) -> None:
         _check_source(mount, other_user=other_user)
         for outer in mounts:
             if outer.target != mount.target:
-                _check_nested(outer, mount)
+                _check_inner_mount_point(outer, mount)
 
 
 def _check_target(mount: Mount) -> None:
@@ -120,7 +122,7 @@ def _check_source(mount: Mount, *, other_user: bool) -> None:
         raise Fatal(f'{mount.source} cannot be mounted in the sandbox: it is a symbolic link')
     if not os.access(mount.source, os.X_OK if mount.source.is_dir() else os.R_OK):
         raise Fatal(f'{mount.source} cannot be mounted in the sandbox: you cannot read it')
-    closed = _find_first_closed(mount.source) if other_user else None
+    closed = _find_first_inaccessible_path(mount.source) if other_user else None
     if closed is not None:
         raise Fatal(
             f'{mount.source} cannot be mounted: the sandbox runs as another user, to whom {closed}'
@@ -128,7 +130,7 @@ def _check_source(mount: Mount, *, other_user: bool) -> None:
         )
 
 
-def _find_first_closed(source: Path) -> Path | None:
+def _find_first_inaccessible_path(source: Path) -> Path | None:
     """Return the first path on the way to `source` that other users cannot enter or read.
 
     None if every folder above `source` can be entered and `source` itself is open.
@@ -137,10 +139,10 @@ def _find_first_closed(source: Path) -> Path | None:
     for folder in reversed(real.parents):
         if not folder.stat().st_mode & stat.S_IXOTH:
             return folder
-    return None if _is_open(real) else real
+    return None if _is_accessible_to_others(real) else real
 
 
-def _is_open(path: Path) -> bool:
+def _is_accessible_to_others(path: Path) -> bool:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         needed = stat.S_IXOTH
@@ -151,17 +153,17 @@ def _is_open(path: Path) -> bool:
     return mode & needed == needed
 
 
-def _check_nested(outer: Mount, inner: Mount) -> None:
+def _check_inner_mount_point(outer: Mount, inner: Mount) -> None:
     """Raise Fatal if the mount point of `inner` is missing in `outer`, or a link leads to it."""
     target = PurePosixPath(inner.target)
     if not target.is_relative_to(outer.target):
         return
-    for path in _walk_down(outer.source, target.relative_to(outer.target)):
+    for path in _iterate_paths_down(outer.source, target.relative_to(outer.target)):
         if path.is_symlink() or not path.exists():
             raise Fatal(f'nothing can be mounted at {inner.target}: {path} is missing or a link')
 
 
-def _walk_down(folder: Path, below: PurePosixPath) -> Iterator[Path]:
+def _iterate_paths_down(folder: Path, below: PurePosixPath) -> Iterator[Path]:
     for part in below.parts:
         folder = folder / part
         yield folder

@@ -140,7 +140,7 @@ class Process:
         self._every: float | None = _SAMPLE_SECONDS
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         weakref.finalize(self, os.close, self._bell).atexit = False
-        self._drain = threading.Thread(target=self._drain_noise, daemon=True)
+        self._drain = threading.Thread(target=self._collect_error_output, daemon=True)
         self._drain.start()
         threading.Thread(target=self._supervise, daemon=True).start()
         # The supervisor thread holds a reference until the job has ended, so only an ended process
@@ -148,7 +148,7 @@ class Process:
         # collected before its Popen, which gives a warning.
         weakref.finalize(self, _close_pipes, self.stdin, self.stdout).atexit = False
 
-    def translate_for_job(self, text: str) -> str:
+    def translate_paths_for_job(self, text: str) -> str:
         """Return a text with sandbox paths replaced by the paths that the job sees.
 
         It changes a text only without isolation, where files lie elsewhere. The job's command and
@@ -156,10 +156,10 @@ class Process:
         """
         return self._paths.translate(text)
 
-    def translate_from_job(self, text: str) -> str:
+    def translate_paths_from_job(self, text: str) -> str:
         """Return a text with the paths that the job sees replaced by sandbox paths.
 
-        It is the reverse of `translate_for_job`.
+        It is the reverse of `translate_paths_for_job`.
         """
         return self._paths.restore(text)
 
@@ -220,22 +220,22 @@ class Process:
         with contextlib.suppress(BrokenPipeError):
             self.stdin.close()
 
-    def pause_watch(self) -> None:
-        """Stop sampling usage until `resume_watch`; meanwhile no limit of the job is enforced.
+    def pause_usage_sampling(self) -> None:
+        """Stop sampling usage until `resume_usage_sampling`; meanwhile no limit of the job is enforced.
 
         Meant for a time in which no process of the job is working.
         """
         self._every = None
 
     def sample_usage_rarely(self) -> None:
-        """Sample usage only every 3 seconds until `resume_watch`.
+        """Sample usage only every 3 seconds until `resume_usage_sampling`.
 
         Meant for a job that should be idle, but may not be. Sampling a JVM with many threads costs
         a millisecond, and would happen five times a second while other jobs run.
         """
         self._every = _DOZING_SECONDS
 
-    def resume_watch(self) -> None:
+    def resume_usage_sampling(self) -> None:
         """Sample usage five times a second again, starting now."""
         self._every = _SAMPLE_SECONDS
         os.eventfd_write(self._bell, 1)
@@ -251,7 +251,7 @@ class Process:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _drain_noise(self) -> None:
+    def _collect_error_output(self) -> None:
         stream = cast(BinaryIO, self._popen.stderr)
         with stream:
             while block := os.read(stream.fileno(), _BLOCK):
@@ -262,7 +262,7 @@ class Process:
         """Watch the job, wait for its end, and report both an end and an unexpected error."""
         try:
             try:
-                self._watch()
+                self._enforce_limits_until_end()
             except BaseException as bug:  # noqa: BLE001 - `wait` raises it in the caller's thread
                 self._bug = bug
                 self._tree.kill()
@@ -270,7 +270,7 @@ class Process:
         finally:
             self._over.set()
 
-    def _watch(self) -> None:
+    def _enforce_limits_until_end(self) -> None:
         """Return when the process has ended or was killed for exceeding a limit."""
         handle = os.pidfd_open(self._popen.pid)
         try:
@@ -278,7 +278,7 @@ class Process:
             poll.register(handle, select.POLLIN)
             poll.register(self._bell, select.POLLIN)
             while handle not in dict(poll.poll(self._every and self._every * 1000)):
-                self._clear_bell()
+                self._clear_wake_event()
                 self.exceeded = self._find_exceeded_limit()
                 if self.exceeded:
                     self._tree.kill()
@@ -286,7 +286,7 @@ class Process:
         finally:
             os.close(handle)
 
-    def _clear_bell(self) -> None:
+    def _clear_wake_event(self) -> None:
         with contextlib.suppress(BlockingIOError):
             os.eventfd_read(self._bell)
 
@@ -319,7 +319,7 @@ def _close_pipes(stdin: BinaryIO, stdout: BinaryIO) -> None:
     stdout.close()
 
 
-# `listen_in_network` opens a socket that listens inside a sandbox's network but belongs to a
+# `listen_in_network` opens a socket that listens home_in_sandbox a sandbox's network but belongs to a
 # process outside of it. A child process enters the network name space, opens the socket, sends it
 # to coevo and ends. So no process of coevo stays where a job could find it, and no port of the host
 # is opened.

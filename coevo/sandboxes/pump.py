@@ -14,7 +14,7 @@ _BACKLOG = 64
 
 
 @contextmanager
-def pump_connections(listening: socket.socket, target: Path) -> Iterator[None]:
+def forward_connections(listening: socket.socket, target: Path) -> Iterator[None]:
     """Forward connections from `listening` to `target` until the end of the block.
 
     No new connection is accepted afterwards; open ones stay until one of their peers closes them.

@@ -33,7 +33,7 @@ class LaunchedJob:
     """A started job: its outer process and all processes below it.
 
     forget   called once, when no process of the job is left
-    paths    see `Process.translate_for_job`
+    paths    see `Process.translate_paths_for_job`
     network  returns the id of a process in the job's network, None for the host's network
     """
 
@@ -136,7 +136,7 @@ class UserPool:
 
     def __init__(self) -> None:
         """Start with no user, after killing leftover processes of killed coevos."""
-        _end_leftovers()
+        _kill_leftover_processes()
         self._guard = threading.Lock()
         self._free: list[SandboxUser] = []
         self._all: list[SandboxUser] = []
@@ -163,7 +163,7 @@ class UserPool:
             self._free, self._all = [], []
 
 
-def _end_leftovers() -> None:
+def _kill_leftover_processes() -> None:
     """Kill bwrap processes that killed coevos left under users that no coevo has locked."""
     for process in psutil.process_iter():
         uid = _find_leftover_user(process)

@@ -160,7 +160,7 @@ class MarkedProcesses:
         while True:
             living = self._list_living()
             waited = time.monotonic() - start
-            if not living and not (waited < _EXEC_SECONDS and self._may_hide()):
+            if not living and not (waited < _EXEC_SECONDS and self._may_have_unmarked_processes()):
                 return
             if waited > _KILL_SECONDS:
                 raise Transient(f'a job does not end {_KILL_SECONDS} s after SIGKILL')
@@ -172,14 +172,14 @@ class MarkedProcesses:
     def _list_living(self) -> list[psutil.Process]:
         return [process for process in psutil.process_iter() if self._carries_mark(process)]
 
-    def _may_hide(self) -> bool:
+    def _may_have_unmarked_processes(self) -> bool:
         """Return whether some process may belong to the job although no mark is seen.
 
         It is younger than the job and shows an empty environment, as during an execve.
         """
-        return any(map(self._shows_nothing, psutil.process_iter()))
+        return any(map(self._is_young_without_environment, psutil.process_iter()))
 
-    def _shows_nothing(self, process: psutil.Process) -> bool:
+    def _is_young_without_environment(self, process: psutil.Process) -> bool:
         """Return whether a process is young, alive and shows no environment."""
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
             is_young = process.create_time() >= self._started

@@ -28,7 +28,7 @@ def open_workspace() -> Iterator[Path]:
     """
     root = find_work_root()
     root.mkdir(parents=True, exist_ok=True)
-    _remove_orphans(root)
+    _remove_abandoned_folders(root)
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
     folder.chmod(0o711)
     making = folder / f'.{_LOCK}'
@@ -42,7 +42,7 @@ def open_workspace() -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _remove_orphans(root: Path) -> None:
+def _remove_abandoned_folders(root: Path) -> None:
     for folder in sorted(root.glob(f'{_PREFIX}*')):
         if _is_abandoned(folder / _LOCK):
             shutil.rmtree(folder, ignore_errors=True)

@@ -102,7 +102,7 @@ def load_catalogue(place: Path | str) -> tuple[CatalogueEntry, ...]:
     Raises: Fatal if there is neither an index nor a folder; DamagedSnapshot if the index is
     malformed.
     """
-    root = _find_root(place)
+    root = _strip_catalogue_name(place)
     entries = _load_index(root)
     if entries is None and '://' not in root:
         entries = tuple(_list_folder(Path(root)))
@@ -116,7 +116,7 @@ def load_catalogue(place: Path | str) -> tuple[CatalogueEntry, ...]:
 
 def find_latest(place: Path | str | None = None) -> str:
     """Return the path or URL of the newest month's snapshot. Raises: Fatal if there is none."""
-    root = _find_root(place or find_default_place())
+    root = _strip_catalogue_name(place or find_default_place())
     entries = load_catalogue(root)
     if not entries:
         raise Fatal(
@@ -143,12 +143,12 @@ def resolve_location(place: Path | str) -> Location:
     if not forms.is_month(text) and (numbers := _LIKE_A_MONTH.fullmatch(text)):
         year, month = numbers.groups()
         raise Fatal(f'{text} is no month; write it like {year}-{min(max(int(month), 1), 12):02}')
-    return locate_snapshot(_find_month(text) if forms.is_month(text) else place)
+    return locate_snapshot(_find_snapshot_of_month(text) if forms.is_month(text) else place)
 
 
-def _find_month(month: str) -> str:
+def _find_snapshot_of_month(month: str) -> str:
     """Return the path or URL of a month at the usual place. Raises: Fatal if there is none."""
-    root = _find_root(find_default_place())
+    root = _strip_catalogue_name(find_default_place())
     entries = load_catalogue(root) if '://' in root or Path(root).is_dir() else ()
     named = [entry for entry in entries if month in (entry.name, entry.month)]
     if not named:
@@ -178,7 +178,7 @@ def _choose_edition(folder: Path) -> Path:
     return min(inner, key=lambda path: (is_code_free(manifests[path]), path.name))
 
 
-def _find_root(place: Path | str) -> str:
+def _strip_catalogue_name(place: Path | str) -> str:
     return str(place).removesuffix(f'/{CATALOGUE}').rstrip('/') or '/'
 
 

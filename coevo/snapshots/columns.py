@@ -58,7 +58,7 @@ def find_foreign_files(
         FROM parquet_schema([{names}])"""
     for file, *node in connection.execute(sql).fetchall():
         nodes_by_file[file].append((node[0], node[1], node[2], node[3], node[4]))
-    return tuple(part for part in parts if tuple(nodes_by_file[part.file][1:]) != _list_nodes(part))
+    return tuple(part for part in parts if tuple(nodes_by_file[part.file][1:]) != _list_schema_nodes(part))
 
 
 def find_wrong_columns(connection: duckdb.DuckDBPyConnection, part: TableFile) -> Iterator[str]:
@@ -86,7 +86,7 @@ def build_empty_source(table: str) -> str:
     return f'(SELECT {nulls} WHERE false)'
 
 
-def _list_nodes(part: TableFile) -> tuple[_Node, ...]:
+def _list_schema_nodes(part: TableFile) -> tuple[_Node, ...]:
     return _list_table_nodes(part.table, part.version, part.code_free)
 
 

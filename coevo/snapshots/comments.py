@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from coevo.model.dictionary import columns_by_path
+from coevo.model.dictionary import map_columns_by_path
 from coevo.model.schema import CONTENTS, TABLES
 from coevo.snapshots.locations import quote_sql
 
@@ -50,7 +50,7 @@ def _build_statements(found: dict[str, list[str]]) -> Iterator[str]:
         if table not in TABLES or sentence is None:
             continue
         yield f'COMMENT ON VIEW {view} IS {quote_sql(sentence)}'
-        known = columns_by_path(TABLES[table])
+        known = map_columns_by_path(TABLES[table])
         for name in names:
             text = known[name].text if name in known else _SNAPSHOT if name == 'snapshot' else None
             if text is not None:

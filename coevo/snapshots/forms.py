@@ -112,7 +112,7 @@ def find_malformed_values(
     }
     for table, source in rows.items():
         laws = _list_value_conditions(table, oldest.get(table))
-        if not laws or _fulfil_all_values(connection, source, laws):
+        if not laws or _are_all_values_valid(connection, source, laws):
             continue
         broken = ', '.join(
             f"""any_value(coalesce(CAST("{name}" AS VARCHAR), 'null')) FILTER (NOT ({law}))"""
@@ -124,7 +124,7 @@ def find_malformed_values(
                 yield MalformedValue(table=table, column=name, value=_shorten(value))
 
 
-def _fulfil_all_values(
+def _are_all_values_valid(
     connection: duckdb.DuckDBPyConnection, source: str, laws: Sequence[tuple[str, str]]
 ) -> bool:
     """Return whether no value breaks its condition: one answer takes less time than one a column."""

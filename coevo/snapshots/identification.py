@@ -1,4 +1,4 @@
-"""`coevo report identification`: count and export the label sets of test-update identification.
+"""`coevo report identification`: count and export the label folders_to_compile of test-update identification.
 
 `queries/identification.sql` defines the classes (TestEvo-Bench, appendix C).
 """
@@ -93,12 +93,12 @@ def build_identification_table(
     """
     connection = opened.connection
     # The draws cover everything that was drawn, so they are read before the views apply the cutoff.
-    draws = _parse_query('draws')
+    draws = _load_query('draws')
     for name in ('methods', 'drops', 'pairs'):
         draws = draws.replace(f'${name}', opened.rows[name])
     connection.execute(f'CREATE TEMP TABLE draws AS {draws}')
     snapshot.create_views(opened, dict(build_view_conditions(study.cutoff)))
-    answer = _parse_query('identification')
+    answer = _load_query('identification')
     connection.execute(f'CREATE TEMP TABLE answer AS {answer}', {'walk': str(study.walk)})
     connection.execute('CREATE TEMP TABLE splits (family VARCHAR, split VARCHAR)')
     families = connection.execute('SELECT DISTINCT family FROM answer').fetchall()
@@ -110,7 +110,7 @@ def build_identification_table(
     return connection
 
 
-def _parse_query(name: str) -> str:
+def _load_query(name: str) -> str:
     path = files('coevo.snapshots').joinpath('queries', f'{name}.sql')
     return path.read_text(encoding='utf-8')
 

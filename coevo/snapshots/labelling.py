@@ -13,7 +13,7 @@ from coevo.model.labels import (
     adjust_label_by_cause,
     decide_label,
     decide_published_label,
-    find_cells_of_row,
+    find_deciding_cells_of_row,
 )
 from coevo.model.words import BreakageCause, Cell, Label, MethodChange, Outcome
 from coevo.snapshots.snapshot import LEAST_RUNS, LEAST_TIMEOUTS
@@ -125,7 +125,7 @@ def _find_evidence_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]
     if row.sandbox == 'none':
         yield 'sandbox', 'none'
     outcomes = {cell: item.outcome for cell, item in row.cells.items()}
-    for cell in find_cells_of_row(row.change, outcomes, engine=row.engine):
+    for cell in find_deciding_cells_of_row(row.change, outcomes, engine=row.engine):
         item = row.cells[cell]
         if row.label is None and item.unit is Outcome.COMPILE_ERROR:
             continue  # the label rests on Maven's verdict, which needs no run

@@ -85,7 +85,7 @@ def run_query(places: Sequence[Path | str], question: SnapshotQuery) -> None:
 
 def _suggest_new_names(sql: str) -> str:
     """Return a hint if a query uses names of schema 2, such as `told_cold`; else an empty text."""
-    names = schema_2.list_new_names(sql)
+    names = schema_2.map_old_names_in_text(sql)
     hints = ', '.join(f'`{old}` is `{new}`' for old, new in names.items())
     return f' (since schema 3 {hints})' if hints else ''
 

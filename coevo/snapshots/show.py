@@ -188,7 +188,7 @@ def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
     methods = [row for row in rows if row['pair_id'] == task['pair_id']]
     return [
         blocks.align_lines(
-            [('task', f'{task["task_id"]}: {_find_kind(task)}'), *_list_task_fields(task)]
+            [('task', f'{task["task_id"]}: {_choose_family_or_track(task)}'), *_list_task_fields(task)]
         ),
         *(
             f'{_format_title(row)}\n{_render_cells(row)}'
@@ -197,13 +197,13 @@ def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
         ),
         _render_dependencies(task) if task['focus'] is None else '',
         _describe_withheld_texts(task['task_id']) if task[TEXTS_WITHHELD] else '',
-        blocks.format_titled('Tests by which code is graded', _render_demanded(task)),
+        blocks.format_titled('Tests by which code is graded', _render_demanded_tests(task)),
         blocks.format_titled('Tests, from the start file to the new one', task['test_patch']),
         blocks.format_titled('Sources, from old to new', task['source_patch']),
     ]
 
 
-def _render_demanded(task: Row) -> str:
+def _render_demanded_tests(task: Row) -> str:
     """Return a line for each labelled test of a task that asks for code; empty for other tasks."""
     rows = [
         [each['role'], each['test_method'], each['test_file'], each['method_id']]
@@ -257,7 +257,7 @@ def _list_task_fields(task: Row) -> Iterator[tuple[str, str]]:
     yield 'test file', task['test_file']
     yield 'focal', task['focal_method'] or ''
     yield 'focus', ', '.join(focus['declaration'] for focus in task['focus'] or ())
-    yield 'unit', blocks.join_parts(task['unit'], _describe_executing(task))
+    yield 'unit', blocks.join_parts(task['unit'], _describe_executing_tests(task))
     yield (
         'start',
         blocks.join_parts(
@@ -287,13 +287,13 @@ def _list_doubts(task: Row) -> Iterator[str]:
     yield from (ShownBy(kind).clause for kind in task['shown_by'] or ())
 
 
-def _describe_executing(task: Row) -> str | None:
+def _describe_executing_tests(task: Row) -> str | None:
     """Return how many tests execute the function of a task; None for other tasks."""
     tests, files = task['executing_tests'], task['executing_files']
     return None if tests is None else f'executed by {tests} tests in {files} files'
 
 
-def _find_kind(task: Row) -> str:
+def _choose_family_or_track(task: Row) -> str:
     return str(task['family'] if task['focus'] is not None or task['demanded'] else task['track'])
 
 
@@ -353,7 +353,7 @@ def _render_cells(row: Row) -> str:
             str(cell),
             row[cell],
             row[f'{cell}_unit'] or '',
-            _count_agreeing(row, cell),
+            _count_agreeing_runs(row, cell),
             row[f'{cell}_signature'] or '',
         ]
         for cell in run
@@ -361,7 +361,7 @@ def _render_cells(row: Row) -> str:
     return presentation.align_columns([head, *lines], [False] * len(head))
 
 
-def _count_agreeing(row: Row, cell: str) -> str:
+def _count_agreeing_runs(row: Row, cell: str) -> str:
     """Return how many runs of a cell had its outcome, such as `6 of 6`.
 
     Empty for a compile error, since what does not compile is not run.

@@ -135,7 +135,7 @@ def run_statistic(connection: duckdb.DuckDBPyConnection, statistic: Statistic) -
     return StatisticRows(columns=relation.columns, rows=relation.fetchall())
 
 
-def count_figures(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+def query_figures(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return the figures of the snapshots on a connection from `coevo.open`, by name.
 
     `queries/figures.sql` says what each of them counts.

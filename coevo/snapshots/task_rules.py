@@ -29,7 +29,7 @@ _SHARES = f"""
     JOIN methods m USING (method_id, walk)"""
 
 
-def _build_mean_condition(column: str, mean: str) -> str:
+def _build_wrong_mean_condition(column: str, mean: str) -> str:
     return (
         f'coalesce(abs(any_value({column}) - {mean}) > 1e-9, '
         f'(any_value({column}) IS NULL) <> ({mean} IS NULL))'
@@ -38,21 +38,21 @@ def _build_mean_condition(column: str, mean: str) -> str:
 
 _WRONG_MEANS = ' OR '.join(
     (
-        _build_mean_condition(
+        _build_wrong_mean_condition(
             'coverage_gold', 'if(bool_or(covered), avg(coalesce(coverage, 0)), NULL)'
         ),
-        _build_mean_condition('coverage_gold_success', 'avg(coverage)'),
-        _build_mean_condition(
+        _build_wrong_mean_condition('coverage_gold_success', 'avg(coverage)'),
+        _build_wrong_mean_condition(
             'code_coverage_gold',
             'if(bool_or(code_covered), avg(coalesce(code_coverage, 0)), NULL)',
         ),
-        _build_mean_condition('code_coverage_gold_success', 'avg(code_coverage)'),
-        _build_mean_condition(
+        _build_wrong_mean_condition('code_coverage_gold_success', 'avg(code_coverage)'),
+        _build_wrong_mean_condition(
             'mutation_score_gold',
             'if(bool_or(mutated AND NOT left_out), '
             'avg(coalesce(score, 0)) FILTER (NOT left_out), NULL)',
         ),
-        _build_mean_condition('mutation_score_gold_success', 'avg(score)'),
+        _build_wrong_mean_condition('mutation_score_gold_success', 'avg(score)'),
     )
 )
 

@@ -137,7 +137,7 @@ def _find_content_faults(opened: OpenedSnapshots, manifest: dict[str, Any]) -> l
         *_find_wrong_ids(connection),
         *_check_labels(connection),
         *_find_rule_faults(connection, manifest),
-        *_find_wrong_texts(opened, manifest),
+        *_find_unexpected_texts(opened, manifest),
         *_find_unaccepted_licences(connection, manifest),
         *_find_wrong_walks(connection, manifest),
         *_find_uncounted_pairs(connection, manifest),
@@ -149,13 +149,13 @@ def _find_file_faults(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]
     for name, wanted in listed.items():
         file = path / name
         if not file.is_file():
-            yield Finding(table=_find_table(name), row=name, rule='file_missing')
+            yield Finding(table=_find_table_of_file(name), row=name, rule='file_missing')
         elif file.stat().st_size != wanted['size'] or _compute_sha256(file) != wanted['sha256']:
-            yield Finding(table=_find_table(name), row=name, rule='file_changed')
+            yield Finding(table=_find_table_of_file(name), row=name, rule='file_changed')
     for file in sorted((path / 'data').rglob('*')):
         name = file.relative_to(path).as_posix()
-        if file.is_file() and name not in listed and _find_table(name) != 'timings':
-            yield Finding(table=_find_table(name), row=name, rule='file_not_in_manifest')
+        if file.is_file() and name not in listed and _find_table_of_file(name) != 'timings':
+            yield Finding(table=_find_table_of_file(name), row=name, rule='file_not_in_manifest')
 
 
 def _find_table_faults(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
@@ -283,7 +283,7 @@ def list_skipped_rules(manifest: Mapping[str, Any]) -> tuple[SnapshotRule, ...]:
     return tuple(rule for rule in LAWS if rule.reads_texts)
 
 
-def _find_wrong_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[Finding]:
+def _find_unexpected_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[Finding]:
     """Yield a finding for each column with texts of pairs that an edition does not name as filled.
 
     Also if rows are wrong about `texts_withheld`, or the checksum of the release's manifest is. Of
@@ -410,7 +410,7 @@ def _list_present_tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
     return [name for name in TABLES if name in views]
 
 
-def _find_table(name: str) -> str:
+def _find_table_of_file(name: str) -> str:
     """Return the table that a file belongs to; the file's name if it belongs to none."""
     parts = name.split('/')
     return parts[1] if parts[0] == 'data' and len(parts) > 2 else name

@@ -36,7 +36,7 @@ def list_added_data(repository: Repository, language: str, old_rev: str, new_rev
         and tree.belongs_to_tests(path)
     }
     data_files, total = [], 0
-    converted = repository.load_converted_files(new_rev) if added else {}
+    converted = repository.load_files_changed_by_checkout(new_rev) if added else {}
     for path, oid in sorted(added.items()):
         content = converted[path] if path in converted else repository.blob(oid)
         total += len(content)
@@ -72,7 +72,7 @@ class TestSources:
     rev: str
     edits: Mapping[str, bytes | None] = field(default_factory=dict)
 
-    def list_texts(self) -> dict[str, str | bytes]:
+    def list_file_identities(self) -> dict[str, str | bytes]:
         """Return for each test file a value that changes with its content: a blob id, or the edit.
 
         Symbolic links and absent files are left out.
@@ -100,7 +100,7 @@ def find_added_helpers(old: TestSources, start: TestSources, own: str) -> Files:
     start  the start state's test tree
     own    the test file of the task, which is left out
     """
-    before, after = old.list_texts(), start.list_texts()
+    before, after = old.list_file_identities(), start.list_file_identities()
     differ = sorted(p for p in before.keys() | after if before.get(p) != after.get(p))
     if len(differ) > MOST_FILES:
         return ()
@@ -114,13 +114,13 @@ def find_added_helpers(old: TestSources, start: TestSources, own: str) -> Files:
     for path in differ:
         if path == own or path not in after:
             continue
-        text = _extend_file(old, start, path) if path in before else start.read_text(path)
+        text = _add_helpers_to_file(old, start, path) if path in before else start.read_text(path)
         if text is not None and taken.isdisjoint(_list_new_declarations(old, path, text)):
             files.append((path, text))
     return tuple(files)
 
 
-def _extend_file(old: TestSources, start: TestSources, path: str) -> bytes | None:
+def _add_helpers_to_file(old: TestSources, start: TestSources, path: str) -> bytes | None:
     """Return the old version of a file with the helpers that the start state's version adds.
 
     None if it adds none, or one of the two cannot be edited.

@@ -62,7 +62,7 @@ def draw_tests(
     return {name: method for name, method in by_name.items() if name in chosen}
 
 
-def find_lost_test(
+def find_broken_kept_test(
     runner: IsolatedCellRunner, kept: Mapping[str, TestMethod], at_start: Compile, as_gold: Compile
 ) -> str | None:
     """Return the first kept test that passes in gold's file but not in the start file.
@@ -110,7 +110,7 @@ def run_start_state(
         start = make_file_at_start(runner, task, around.here)
     except StartStateInvalid as error:
         return StartState(why=dict.fromkeys(names, str(error)))
-    lost = _explain_gold_loss(runner, task, around)
+    lost = _explain_failure_without_siblings(runner, task, around)
     if task.is_generation:
         reason = lost or _check_kept_siblings(runner, task, start, around)
         return StartState(why=dict.fromkeys(names, reason))
@@ -127,7 +127,7 @@ def run_start_state(
     )
 
 
-def _explain_gold_loss(
+def _explain_failure_without_siblings(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> str | None:
     """Return why the new tests do not pass three times when the siblings are removed.
@@ -172,7 +172,7 @@ def _check_kept_siblings(
         return VALID
     kept_methods = draw_kept_tests(start, task.module, task.test_file, runner.pair.pair_id)
     new = runner.pair.new.rev
-    lost = find_lost_test(
+    lost = find_broken_kept_test(
         runner,
         kept_methods,
         at_start=lambda: _compile_start(runner, task, start, around),

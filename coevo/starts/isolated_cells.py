@@ -133,7 +133,7 @@ class IsolatedCellRunner:
         A method whose outcome is not as demanded, or that got no verdict since another method ended
         the process, runs again in a process of its own.
         """
-        compiler_verdicts = self._list_compile_verdicts(compiled, methods)
+        compiler_verdicts = self._list_compile_failures(compiled, methods)
         left = [name for name in methods if name not in compiler_verdicts]
         verdicts = compiler_verdicts | self._run_process(
             compiled, {name: methods[name] for name in left}
@@ -150,7 +150,7 @@ class IsolatedCellRunner:
 
         A method whose process another method ended before its turn is left out.
         """
-        compiler_verdicts = self._list_compile_verdicts(compiled, methods)
+        compiler_verdicts = self._list_compile_failures(compiled, methods)
         return compiler_verdicts | self._run_process(
             compiled, {n: m for n, m in methods.items() if n not in compiler_verdicts}
         )
@@ -163,7 +163,7 @@ class IsolatedCellRunner:
         They are one in the given and one in reversed order, and one for the method alone. A method
         that does not compile yields the compiler's verdict once.
         """
-        broken = self._list_compile_verdicts(compiled, methods)
+        broken = self._list_compile_failures(compiled, methods)
         yield from broken.items()
         left = {name: method for name, method in methods.items() if name not in broken}
         alone = [{name: method} for name, method in left.items()]
@@ -176,7 +176,7 @@ class IsolatedCellRunner:
                     self._run_process(compiled, {name: left[name]})[name] if lost else heard[name],
                 )
 
-    def _list_compile_verdicts(
+    def _list_compile_failures(
         self, compiled: CompiledTests, methods: Mapping[str, TestMethod]
     ) -> dict[str, Verdict]:
         """Return the compiler's verdicts on the methods that do not compile."""
@@ -225,22 +225,22 @@ def describe_verdict(verdict: Verdict) -> str:
 NO_SOURCES = MainSources()
 
 
-def reads_sources(
+def do_tests_read_sources(
     runner: IsolatedCellRunner, compiled: CompiledTests, methods: Mapping[str, TestMethod]
 ) -> bool:
     """Return whether some test passes only if the main sources of the cell's code lie beside it.
 
     Such a test reads the text of sources.
     """
-    lost = _list_not_passing(runner, NO_SOURCES, compiled, methods)
+    lost = _list_failing_methods(runner, NO_SOURCES, compiled, methods)
     if not lost:
         return False
     same = MainSources(rev=compiled.code_rev)
-    still = _list_not_passing(runner, same, compiled, {name: methods[name] for name in lost})
+    still = _list_failing_methods(runner, same, compiled, {name: methods[name] for name in lost})
     return len(still) < len(lost)
 
 
-def _list_not_passing(
+def _list_failing_methods(
     runner: IsolatedCellRunner,
     sources: MainSources,
     compiled: CompiledTests,

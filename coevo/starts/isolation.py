@@ -4,7 +4,7 @@ An isolated cell is a whole-tree cell in which only the targets of one test file
 only they use, come from the other revision (docs/internals/tasks.md). Data that the pair adds to its tests
 goes along (`added_data`). Helpers that it adds go along if a target does not pass without them
 (`added_helpers`). An update takes its whole file along if the new code breaks all tests of its old
-class (`find_wholly_broken`). If an isolated cell has another outcome than the whole-tree cell, the
+class (`find_methods_of_broken_classes`). If an isolated cell has another outcome than the whole-tree cell, the
 label depends on other changes of the tests (TestEvo-Bench, 3.2).
 
 The start state of a task is the new tree with its targets reverted or removed.
@@ -36,9 +36,9 @@ from coevo.starts.isolated_cells import (
     IsolatedTask,
     Verdicts,
     describe_verdict,
+    do_tests_read_sources,
     is_broken,
     is_pass,
-    reads_sources,
 )
 from coevo.starts.siblings import SiblingEditor, SiblingEdits, make_sibling_patch
 
@@ -115,7 +115,7 @@ def _does_gold_read_sources(
     """Return whether the new tests need the text of main sources to pass in the start tree."""
     new = runner.pair.new.rev
     compiled = runner.compile(new, new, task.module, around.files)
-    return reads_sources(runner, compiled, task.methods)
+    return do_tests_read_sources(runner, compiled, task.methods)
 
 
 def _group_into_tasks(subjects: Sequence[IsolatedSubject]) -> list[IsolatedTask]:
@@ -144,7 +144,7 @@ class _IsolatedCell:
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     passes_with_file: frozenset[str] = frozenset()
 
-    def list_disagreeing(self) -> list[str]:
+    def list_disagreeing_methods(self) -> list[str]:
         """Return the ids of methods whose outcome is not as demanded."""
         return [name for name, verdict in self.verdicts.items() if not self.demand(verdict.outcome)]
 
@@ -169,9 +169,13 @@ def _isolate_task(
         name='t_new_c_old_isolated', code_rev=runner.pair.old.rev, demand=is_broken
     )
     new.verdicts |= _run_cell(runner, task, new, files, task.methods)
-    helpers = _find_helpers(runner, task, around) if new.list_disagreeing() else ()
+    helpers = _find_helpers(runner, task, around) if new.list_disagreeing_methods() else ()
     more = merge_data(files, helpers)
-    helped = _retry_with_files(runner, task, new, more, new.list_disagreeing()) if helpers else {}
+    helped = (
+        _retry_with_files(runner, task, new, more, new.list_disagreeing_methods())
+        if helpers
+        else {}
+    )
     notes |= dict.fromkeys(helped, HELPED)
     if task.track.must_fail_on_old_code:
         alone = {name: method for name, method in task.methods.items() if name not in helped}
@@ -179,7 +183,7 @@ def _isolate_task(
         cold.verdicts |= _run_cell(runner, task, cold, more, helped)
     if task.track is Track.UPDATE:
         whole = merge_data(make_whole_file(runner, task), helpers)
-        broken = find_wholly_broken(runner, task, new.list_disagreeing())
+        broken = find_methods_of_broken_classes(runner, task, new.list_disagreeing_methods())
         notes |= dict.fromkeys(_retry_with_files(runner, task, new, whole, broken), WITH_FILE)
     cells = (new, cold)
     for cell in cells:
@@ -219,7 +223,7 @@ def _retry_with_whole_file(
     file matter to them. Their verdicts stay.
     """
     whole = make_whole_file(runner, task)
-    disagreeing = {name: task.methods[name] for name in cell.list_disagreeing()}
+    disagreeing = {name: task.methods[name] for name in cell.list_disagreeing_methods()}
     if disagreeing and whole != files:
         again = _run_cell(runner, task, cell, whole, disagreeing)
         cell.passes_with_file = frozenset(
@@ -253,7 +257,7 @@ def _make_row(
 ) -> IsolatedCells:
     start_verdict = start.t_old_c_new.get(name)
     complaints = [
-        cell.describe_complaint(name) for cell in cells if name in cell.list_disagreeing()
+        cell.describe_complaint(name) for cell in cells if name in cell.list_disagreeing_methods()
     ]
     if start_verdict is not None and not task.demand_at_start(start_verdict.outcome):
         complaints.insert(0, f't_old_c_new_isolated is {describe_verdict(start_verdict)}')
@@ -322,7 +326,7 @@ def make_whole_file(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
 # changed, too, is therefore a consequence of the code, not a change of the tests' own.
 
 
-def find_wholly_broken(
+def find_methods_of_broken_classes(
     runner: IsolatedCellRunner, task: IsolatedTask, names: Sequence[str]
 ) -> list[str]:
     """Return those of the methods in whose old class no test compiles on the new code.

@@ -233,7 +233,7 @@ class _SiblingClearing:
         it.
         """
         paths = sorted({method.test_file for method in gone})
-        absent = {path for path in paths if self._may_go_as_a_whole(path, gone)}
+        absent = {path for path in paths if self._can_remove_whole_file(path, gone)}
         while True:
             texts = {
                 path: None if path in absent else self._remove_from_file(path, gone)
@@ -268,7 +268,7 @@ class _SiblingClearing:
             for module in modules
         )
 
-    def _may_go_as_a_whole(self, path: str, gone: Collection[TestMethod]) -> bool:
+    def _can_remove_whole_file(self, path: str, gone: Collection[TestMethod]) -> bool:
         """Return whether a file can be removed whole: it is new, and loses all of its siblings.
 
         The task's own file never can.

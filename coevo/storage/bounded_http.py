@@ -170,7 +170,7 @@ class HttpClient:
         with _RequestClock(seconds) as clock:
             for _ in range(_MOST_REDIRECTS + 1):
                 with self._send(clock, method, url, sent, silence) as answer:
-                    target = clock.call_step(partial(_find_target, url, answer))
+                    target = clock.call_step(partial(_find_redirect_target, url, answer))
                     if target is None:
                         if not 200 <= answer.status < 300:
                             raise HttpStatusError(
@@ -345,7 +345,7 @@ class _CurrentQuestion(threading.local):
 _question = _CurrentQuestion()
 
 
-def _watch(connected: socket.socket | None) -> None:
+def _register_socket_with_clock(connected: socket.socket | None) -> None:
     if connected is not None and _question.clock is not None:
         _question.clock.watch_socket(connected)
 
@@ -354,11 +354,13 @@ class _WatchedHttpConnection(HTTPConnection):
     def connect(self) -> None:
         """Connect, and register the socket with the current request's clock."""
         super().connect()
-        _watch(self.sock)
+        _register_socket_with_clock(self.sock)
 
     def putrequest(self, *words: Any, **options: Any) -> None:
         """Register a reused socket with the current request's clock, then start the request."""
-        _watch(self.sock)  # a reused connection, for which `connect` is not called
+        _register_socket_with_clock(
+            self.sock
+        )  # a reused connection, for which `connect` is not called
         super().putrequest(*words, **options)
 
 
@@ -366,11 +368,11 @@ class _WatchedHttpsConnection(HTTPSConnection):
     def connect(self) -> None:
         """Connect, and register the socket with the current request's clock."""
         super().connect()
-        _watch(self.sock)
+        _register_socket_with_clock(self.sock)
 
     def putrequest(self, *words: Any, **options: Any) -> None:
         """Register a reused socket with the current request's clock, then start the request."""
-        _watch(self.sock)
+        _register_socket_with_clock(self.sock)
         super().putrequest(*words, **options)
 
 
@@ -394,7 +396,7 @@ def _load_certificates() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _find_target(url: str, answer: HttpAnswer) -> str | None:
+def _find_redirect_target(url: str, answer: HttpAnswer) -> str | None:
     """Return the target of a redirect; None for any other answer.
 
     The body of a redirect is not read, since it may be endless.

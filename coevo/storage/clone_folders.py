@@ -90,7 +90,11 @@ def lock_if_deserted(git_dir: Path) -> Iterator[bool]:
     """
     locks = (git_dir.with_suffix('.lock'), git_dir.with_suffix('.use'))
     with _open_descriptor(locks[0]) as changers, _open_descriptor(locks[1]) as readers:
-        yield _can_lock_alone(changers) and _can_lock_alone(readers) and not _is_pinned(git_dir)
+        yield (
+            _try_lock_exclusively(changers)
+            and _try_lock_exclusively(readers)
+            and not _is_pinned(git_dir)
+        )
 
 
 def load_last_use(git_dir: Path) -> int:
@@ -132,7 +136,7 @@ def _is_pinned(git_dir: Path) -> bool:
 def _load_pinned_names(path: Path) -> list[str]:
     try:
         with _open_descriptor(path, os.O_RDWR) as descriptor:
-            if _can_lock_alone(descriptor):
+            if _try_lock_exclusively(descriptor):
                 path.unlink(missing_ok=True)
                 return []
             return path.read_text(encoding='utf-8', errors='surrogateescape').splitlines()
@@ -140,7 +144,7 @@ def _load_pinned_names(path: Path) -> list[str]:
         return []
 
 
-def _can_lock_alone(descriptor: int) -> bool:
+def _try_lock_exclusively(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

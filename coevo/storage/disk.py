@@ -67,7 +67,7 @@ _LEAST_BYTES = 1 << 20
 _OF_THE_TARGET = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def is_mendable(error: OSError, words: Sequence[str]) -> bool:
+def can_user_fix(error: OSError, words: Sequence[str]) -> bool:
     """Return whether the user can fix an error; `words` are those of the command line.
 
     A missing file is the user's to fix if the command names it or something below it. An existing

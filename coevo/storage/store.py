@@ -243,7 +243,7 @@ class Store:
         data = archive.encode_archive({name: archive.pack_piece(codec.encode_record(segment))})
         if (
             not self.storage.write_if_unchanged(path, data, None)
-            and name not in self._parse_whole_pieces(path)[0]
+            and name not in self._load_whole_pieces(path)[0]
         ):
             self.storage.write_file(path, data)
         hold = self._holds.get(_name_partition_folder(partition))
@@ -283,7 +283,7 @@ class Store:
         there = self._select_current_pieces(partition, walk)
         return tuple(sorted({p for _, p in walk.pairs if p not in there}))
 
-    def list_pending_pairs(
+    def list_pairs_without_current_segment(
         self, partition: Partition, walk: WalkRecord | None = None
     ) -> tuple[str, ...]:
         """Return the ids of the walk's pairs whose key from the latest run has no segment.
@@ -358,7 +358,7 @@ class Store:
             return
         named = dict(walk.keys)
         written = [
-            _parse_identity(entry).partition('.') for entry in sorted(loose, key=_make_age_key)
+            _parse_segment_name(entry).partition('.') for entry in sorted(loose, key=_make_age_key)
         ]
         known = {pair for pair, _, key in written if named.get(pair) == key}
         keys = {pair: key for pair, _, key in written if pair not in known}
@@ -381,7 +381,7 @@ class Store:
             hold.confirm_held()
 
     def _load_versioned_walk(self, partition: Partition) -> tuple[WalkRecord | None, str | None]:
-        pieces, version = self._parse_whole_pieces(f'{_name_partition_folder(partition)}/{_WALK}')
+        pieces, version = self._load_whole_pieces(f'{_name_partition_folder(partition)}/{_WALK}')
         piece = pieces.get('walk')
         return codec.decode_record(WalkRecord, piece.unpack()) if piece else None, version
 
@@ -411,12 +411,12 @@ class Store:
         contents = self.storage.load_files([entry.name for entry in loose])
         for entry, file in zip(loose, contents, strict=True):
             named |= self._decode_whole_pieces(entry.name, file)[0]
-        merged_pieces, merged = self._parse_whole_pieces(f'{folder}/{_MERGED}')
+        merged_pieces, merged = self._load_whole_pieces(f'{folder}/{_MERGED}')
         named |= merged_pieces
         pieces = {(name.partition('.')[0], name.partition('.')[2]): p for name, p in named.items()}
         return _PartitionContents(pieces=dict(sorted(pieces.items())), loose=loose, merged=merged)
 
-    def _parse_whole_pieces(self, name: str) -> _WholePieces:
+    def _load_whole_pieces(self, name: str) -> _WholePieces:
         return self._decode_whole_pieces(name, self.storage.read(name))
 
     def _decode_whole_pieces(self, name: str, found: StoredFile | None) -> _WholePieces:
@@ -465,7 +465,7 @@ def _name_partition_folder(partition: Partition) -> str:
     return f'{_PARTITIONS}/{partition.path.as_posix()}'
 
 
-def _parse_identity(entry: PlaceEntry) -> str:
+def _parse_segment_name(entry: PlaceEntry) -> str:
     """Return PAIR.KEY from the name of a loose segment."""
     return entry.name.rpartition('/')[2].removesuffix(_LOOSE)
 

@@ -56,7 +56,7 @@ def list_living_runs(store: Root) -> frozenset[str]:
     return frozenset(_parse_run_id(lease.name) for lease in run_leases if lease.seconds_left >= 0)
 
 
-def list_silent_runs(store: Root) -> frozenset[str]:
+def list_runs_with_expired_lease(store: Root) -> frozenset[str]:
     """Return the ids of the flow runs whose lease expired without being released.
 
     Their processes are taken for dead.

@@ -272,7 +272,7 @@ class CrawlProgress:
     def write_rows_on_failure(self, rows: Mapping[int, RepositorySeen]) -> Iterator[None]:
         """Note the rows that the block fills, and write them if the block fails.
 
-        `count_row` writes them inside the block, too.
+        `count_row_and_write_periodically` writes them home_in_sandbox the block, too.
         """
         self._rows = rows
         try:
@@ -281,7 +281,7 @@ class CrawlProgress:
             self._write_rows()
             raise
 
-    def count_row(self) -> None:
+    def count_row_and_write_periodically(self) -> None:
         """Count one more row, and write the rows if enough were added."""
         self._noted += 1
         if self._noted % _EVERY == 0:

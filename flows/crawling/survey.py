@@ -91,9 +91,9 @@ class Survey:
             etag = known_row.lookup_etag if known_row is not None else None
             self.rows[number] = self._build_row(seen, Presence.SEARCH, etag)
         else:
-            self.rows[number] = self._look_up_missed(number)
+            self.rows[number] = self._look_up_missed_repository(number)
 
-    def _look_up_missed(self, number: int) -> RepositorySeen:
+    def _look_up_missed_repository(self, number: int) -> RepositorySeen:
         """Request a known repository that no search finds any more, and return its row.
 
         A deleted or blocked one is not requested again. Without an answer it is no candidate.
@@ -128,7 +128,7 @@ class Survey:
         reason: CandidateReason | None
         unanswered: tuple[str, ...]
         if repo in self._known.withdrawn:
-            facts, unanswered, reason = self._find_facts(seen), (), CandidateReason.WITHDRAWN
+            facts, unanswered, reason = self._find_known_facts(seen), (), CandidateReason.WITHDRAWN
         else:
             facts, unanswered = self._gather_facts(seen)
             reason = find_reason_against(self._profile, seen, presence, facts)
@@ -150,31 +150,33 @@ class Survey:
 
         Nothing is requested if its metadata rule it out.
         """
-        facts = self._find_facts(seen)
+        facts = self._find_known_facts(seen)
         if check_metadata(self._profile, seen) is not None:
             return facts, ()
         unanswered = []
         if self._profile.build_file and facts.root not in _WITHOUT_POM:
-            new_facts = self._try_asking(partial(self._ask_root, seen, facts))
+            new_facts = self._try_asking(partial(self._request_root_facts, seen, facts))
             unanswered += ['root'] if new_facts is None else []
             facts = new_facts or facts
         if self._profile.contributors and (
             not self._profile.build_file or facts.root is RootContent.BUILD_FILE
         ):
-            new_facts = self._try_asking(partial(self._ask_contributors, seen, facts))
+            new_facts = self._try_asking(partial(self._request_contributor_count, seen, facts))
             unanswered += ['contributors'] if new_facts is None else []
             facts = new_facts or facts
         return facts, tuple(sorted(unanswered))
 
-    def _find_facts(self, seen: RepositoryMetadata) -> RepositoryFacts:
+    def _find_known_facts(self, seen: RepositoryMetadata) -> RepositoryFacts:
         """Return the facts that earlier crawls know; empty ones if they know none."""
         known_row = self._known.find_latest_row(seen.github_id)
         return _keep_valid_facts(seen, known_row) if known_row is not None else RepositoryFacts()
 
-    def _ask_root(self, seen: RepositoryMetadata, facts: RepositoryFacts) -> RepositoryFacts:
+    def _request_root_facts(
+        self, seen: RepositoryMetadata, facts: RepositoryFacts
+    ) -> RepositoryFacts:
         return add_root_facts(self._api, seen.github_id, facts, self._profile.build_files)
 
-    def _ask_contributors(
+    def _request_contributor_count(
         self, seen: RepositoryMetadata, facts: RepositoryFacts
     ) -> RepositoryFacts:
         return add_contributor_count(self._api, seen.github_id, facts, self._profile.contributors)

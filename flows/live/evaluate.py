@@ -29,7 +29,7 @@ from flows.live.worker_settings import load_worker_settings
 
 @flow(name='evaluate', persist_result=False)
 @turn_errors_into_failed_states
-def evaluate(
+def start_evaluation_parts(
     snapshot: str,
     out: str,
     predictions: str = 'gold',

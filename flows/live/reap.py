@@ -52,7 +52,7 @@ def restart_dead_runs_after_silence(store: Root, say: Say) -> None:
     Otherwise the server is not contacted, so that a process outside of a flow run can call this
     often.
     """
-    if batch.list_silent_runs(store):
+    if batch.list_runs_with_expired_lease(store):
         restart_dead_runs(store, timedelta(seconds=GRACE_SECONDS), say)
 
 
@@ -82,7 +82,7 @@ def _list_dead_runs(client: SyncPrefectClient, store: Root, grace: timedelta) ->
     now, living, silent = (
         datetime.now(tz=UTC),
         batch.list_living_runs(store),
-        batch.list_silent_runs(store),
+        batch.list_runs_with_expired_lease(store),
     )
     for run in list_flow_runs(client, wanted):
         assert run.state is not None

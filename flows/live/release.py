@@ -96,11 +96,11 @@ def release(
     report = None
     with hold_run_lease(settings.store):
         if not (is_scheduled and name in list_snapshots(snapshots)):
-            report = _publish(options, until, present)
+            report = _publish_or_wait(options, until, present)
         if isinstance(report, str):
             return Completed(name=WAITING, message=report)
-        edition = _edit(options) if code_free else None
-        announced = _announce(snapshots, settings.site)
+        edition = _write_code_free_edition(options) if code_free else None
+        announced = _rebuild_catalogue_and_site(snapshots, settings.site)
     if edition is not None:
         get_run_logger().info(edition.sentence)
     get_run_logger().info('%s, %s', announced.catalogue, announced.site or 'no page: $COEVO_SITE')
@@ -133,17 +133,19 @@ def _choose_month(scheduled: datetime) -> str:
 
 
 @retry_step
-def _announce(snapshots: Root, site: Path | None) -> Announcement:
-    return announce_snapshots(snapshots, site, get_run_logger().info)
+def _rebuild_catalogue_and_site(snapshots: Root, site: Path | None) -> Announcement:
+    return rebuild_catalogue_and_site(snapshots, site, get_run_logger().info)
 
 
 @retry_step
-def _edit(options: ReleaseOptions) -> EditionReport:
+def _write_code_free_edition(options: ReleaseOptions) -> EditionReport:
     return write_code_free_edition(options)
 
 
 @retry_step
-def _publish(options: ReleaseOptions, until: datetime, now: datetime) -> ReleaseReport | str:
+def _publish_or_wait(
+    options: ReleaseOptions, until: datetime, now: datetime
+) -> ReleaseReport | str:
     return publish_or_wait(options, until=until, now=now)
 
 
@@ -165,7 +167,7 @@ class Announcement:
     site: Path | None
 
 
-def announce_snapshots(snapshots: Root, site: Path | None, say: Say) -> Announcement:
+def rebuild_catalogue_and_site(snapshots: Root, site: Path | None, say: Say) -> Announcement:
     """Rebuild the catalogue and the page from all snapshots at a place.
 
     If a month has several snapshots, the page shows the last by name. Without `site` there is no

@@ -72,4 +72,4 @@ def _choose_seed(scheduled: datetime) -> int:
 
 @retry_step
 def _reverify(options: ReverifyOptions) -> Reverification:
-    return reverification.reverify(options, Listener(say=get_run_logger().info))
+    return reverification.reverify_labels(options, Listener(say=get_run_logger().info))

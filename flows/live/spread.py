@@ -23,7 +23,7 @@ from flows.live.worker_settings import load_worker_settings
 
 @flow(name='spread', persist_result=False)
 @turn_errors_into_failed_states
-def spread(
+def start_batch_runs(
     verb: Verb, size: int = 8, deployment: str = 'batch', parameters: dict[str, Any] | None = None
 ) -> State[None]:
     """Start a run of the verb's deployment for every `size` repositories, with these parameters.

@@ -64,13 +64,13 @@ def main(words: list[str]) -> int:
     command = (prefect, 'worker', 'start', *words)
     with subprocess.Popen(command, start_new_session=True) as worker:
         try:
-            return _watch_worker(worker, settings.store)
+            return _restart_dead_runs_until_end(worker, settings.store)
         except _StopSignal:
             end_worker(worker)
             return 128 + signal.SIGTERM
 
 
-def _watch_worker(worker: subprocess.Popen[bytes], store: Root) -> int:
+def _restart_dead_runs_until_end(worker: subprocess.Popen[bytes], store: Root) -> int:
     """Start dead runs again until the worker ends; return its status."""
     while True:
         try:

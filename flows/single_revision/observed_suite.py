@@ -19,7 +19,7 @@ from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.suites import PassingSuite
 from coevo.model.families import Focus, SuiteAdequacy, SuiteMutant
 from coevo.model.records import Pair, TestMethod
-from coevo.starts.isolated_cells import IsolatedCellRunner, reads_sources
+from coevo.starts.isolated_cells import IsolatedCellRunner, do_tests_read_sources
 from flows.study.context import Tools
 from miners.single_revision import SingleRevisionFile
 
@@ -108,11 +108,11 @@ class ObservedSuite:
         None if it confirmed all, or the profile asks for no observer.
         """
         if self._doubt is None:
-            self._doubt = (self._find_doubt(),)
+            self._doubt = (self._explain_unconfirmed_pass(),)
         (reason,) = self._doubt
         return reason
 
-    def _find_doubt(self) -> str | None:
+    def _explain_unconfirmed_pass(self) -> str | None:
         tools = self.revision.tools
         if not tools.profile.observed:
             return None
@@ -121,13 +121,13 @@ class ObservedSuite:
         )
 
     @property
-    def is_needed(self) -> bool:
+    def is_needed_by_other_tests(self) -> bool:
         """True if other tests of the module do not compile without the file."""
         if self._needed is None:
-            self._needed = self._breaks_others()
+            self._needed = self._breaks_others_if_removed()
         return self._needed
 
-    def _breaks_others(self) -> bool:
+    def _breaks_others_if_removed(self) -> bool:
         built, rev = self.revision.evaluation.built, self.revision.rev
         removal = CellEdits(tests=((self.file.test_file, None),))
         whole = built.compile(rev, rev, self.file.module)
@@ -154,7 +154,7 @@ class ObservedSuite:
         tests: Mapping[str, TestMethod] = {
             str(at): method for at, method in enumerate(self.suite.methods)
         }
-        needs_sources = reads_sources(runner, compiled, tests)
+        needs_sources = do_tests_read_sources(runner, compiled, tests)
         revision.evaluation.cost.add(Step.ISOLATION, runner.cpu_seconds)
         return needs_sources
 
@@ -199,7 +199,7 @@ class ObservedSuite:
         drawn = self._drawn[focus]
         new = [mutant for mutant in drawn if mutant.mutant_id not in self._killed]
         if new:
-            ran = suites.run_suite(runner, self.suite, new)
+            ran = suites.run_suite_on_mutants(runner, self.suite, new)
             self._killed |= {mutant.mutant_id: mutant for mutant in ran}
         self.revision.evaluation.cost.add(Step.MUTANTS, runner.cpu_seconds, len(new))
         return tuple(self._killed[mutant.mutant_id] for mutant in drawn)

@@ -187,7 +187,7 @@ def _measure_comment_share(path: str, text: bytes) -> float | None:
     return max(0, written - int(analysis.nloc)) / count_lines(text)
 
 
-def find_coverage_rejection(
+def find_traced_focal_rejection(
     rules: FileRules, file: SourceFile, lines: Sequence[CoveredLine]
 ) -> tuple[Reason | None, str]:
     """Return why a traced focal file is not taken, and a detail; None if it is taken.

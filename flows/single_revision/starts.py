@@ -68,7 +68,7 @@ def build_injected_start(observed: ObservedSuite, row: SingleRevisionRow) -> Sta
     insertion = get_measures(observed.revision.pair.language).defects
     if insertion is None:
         return NoStart(reason=Reason.NO_DEFECT, detail=NOT_OFFERED)
-    tests, path = _draw_passing_tests(observed), observed.file.test_file
+    tests, path = _shuffle_passing_tests(observed), observed.file.test_file
     for kind in order_defects(path):
         for text in islice(insertion.insert_defects(kind, observed.text, tests), _TRIES):
             adequacy = _measure_proven_defect(observed, row, kind, text, insertion.UNRESOLVED)
@@ -82,7 +82,7 @@ def order_defects(path: str) -> Sequence[Defect]:
     return sorted(Defect, key=lambda one: compute_short_hash(path, one))
 
 
-def _draw_passing_tests(observed: ObservedSuite) -> Sequence[Member]:
+def _shuffle_passing_tests(observed: ObservedSuite) -> Sequence[Member]:
     """Return the passing tests in a random order, the same at each revision with the same tests."""
     file = get_reading(observed.revision.pair.language).parse(
         observed.text, observed.file.test_file
@@ -143,7 +143,7 @@ BuildStart = Callable[[ObservedSuite, SingleRevisionRow], Start | NoStart]
 
 def build_absent_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
     """Return a start without the test file; NoStart if other tests do not compile without it."""
-    if observed.is_needed:
+    if observed.is_needed_by_other_tests:
         return NoStart(reason=Reason.FILE_NEEDED)
     return Start(text=None)
 
@@ -416,7 +416,10 @@ def measure_start(observed: ObservedSuite, row: SingleRevisionRow, run: StartRun
         if traced.together is not None:
             adequacy = observed.compute_coverage_adequacy(suite, row.focus, tests, traced.together)
         adequacy = suites.add_mutant_counts(
-            adequacy, suites.run_suite(run.runner, suite, suites.restore_drawn_mutants(row.mutants))
+            adequacy,
+            suites.run_suite_on_mutants(
+                run.runner, suite, suites.restore_drawn_mutants(row.mutants)
+            ),
         )
     observed.revision.evaluation.cost.add(Step.MUTANTS, run.runner.cpu_seconds, len(row.mutants))
     return adequacy

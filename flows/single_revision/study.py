@@ -112,7 +112,7 @@ def _study_parts(
     for done, (file, wanted) in enumerate(left.files):
         asked.listener.step(f'test files of {revision.rev[:7]}', done, len(left.files))
         steady, suite = _observe_file(revision, file, methods[file.test_file])
-        studied = partial(_study_file, revision, wanted, steady, suite)
+        studied = partial(_build_rows_of_file, revision, wanted, steady, suite)
         yield from finished.load_or_make_rows(file.test_file, revision.evaluation.cost, studied)
         if suite is not None:
             observed[file.test_file] = suite, steady
@@ -180,7 +180,7 @@ def _observe_file(
     return steady, _trace_suite(revision, file, suite)
 
 
-def _study_file(
+def _build_rows_of_file(
     revision: ObservedRevision, wanted: Wanted, steady: Steadiness, suite: ObservedSuite | None
 ) -> Iterator[Found]:
     """Yield the rows that each family makes of a file."""
@@ -242,7 +242,7 @@ def _find_focal_rejection(
     if reason is not None:
         return reason, ''
     lines = observed.together.lines.get(focus.file, ())
-    return selection.find_coverage_rejection(rules, tree.parse_file(focus.file), lines)
+    return selection.find_traced_focal_rejection(rules, tree.parse_file(focus.file), lines)
 
 
 # The rest selects the input at a revision before anything is run: its test files, and the units of

@@ -46,11 +46,11 @@ def study_pair(context: PairContext, decided: Sequence[DecidedMethod], sandbox: 
         method_id = item.selected.method_id
         if method_id in pair_study.methods:
             row = replace(pair_study.methods[method_id], track=item.decision.track)
-            pair_study.methods[method_id] = _leave_out_coverage(row, pair_study)
+            pair_study.methods[method_id] = _drop_coverage_traced_with_siblings(row, pair_study)
     return pair_study
 
 
-def _leave_out_coverage(row: MethodRow, pair_study: Study) -> MethodRow:
+def _drop_coverage_traced_with_siblings(row: MethodRow, pair_study: Study) -> MethodRow:
     """Return a row without coverage if it has a track and its start state removes siblings.
 
     The trace of its cell shows the test beside them; measuring traces it without them.

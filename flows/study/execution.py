@@ -70,10 +70,10 @@ def _select_traced_methods(labelled: Sequence[DecidedMethod]) -> dict[Cell, list
 def _list_changed_files(change: PairChange) -> dict[PairEnd, frozenset[str]]:
     """Return the files of the changed declarations at either end."""
     old = frozenset(source.old.path for source in change.sources if source.old is not None)
-    return {PairEnd.OLD: old, PairEnd.NEW: _list_new_files(change)}
+    return {PairEnd.OLD: old, PairEnd.NEW: _list_changed_files_at_new(change)}
 
 
-def _list_new_files(change: PairChange) -> frozenset[str]:
+def _list_changed_files_at_new(change: PairChange) -> frozenset[str]:
     """Return the files of the changed declarations at the new revision."""
     return frozenset(source.new.path for source in change.sources if source.new is not None)
 

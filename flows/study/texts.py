@@ -162,10 +162,10 @@ def classify_change(
         kinds[AssertionKind.ASSERTIONS_GAINED] = bool(change.gained)
         kinds[AssertionKind.ASSERTIONS_LOST] = bool(change.lost)
     if coverage_old is not None and coverage_new is not None:
-        kinds[AssertionKind.COVERAGE_GAINED] = _is_coverage_step(coverage_old, coverage_new)
-        kinds[AssertionKind.COVERAGE_LOST] = _is_coverage_step(coverage_new, coverage_old)
+        kinds[AssertionKind.COVERAGE_GAINED] = _is_notable_coverage_rise(coverage_old, coverage_new)
+        kinds[AssertionKind.COVERAGE_LOST] = _is_notable_coverage_rise(coverage_new, coverage_old)
     return tuple(sorted(kind for kind, holds in kinds.items() if holds))
 
 
-def _is_coverage_step(low: float, high: float) -> bool:
+def _is_notable_coverage_rise(low: float, high: float) -> bool:
     return round(high - low, 9) >= COVERAGE_STEP

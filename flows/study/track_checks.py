@@ -38,14 +38,16 @@ def check_tracks(
     tracked = [item for item in decided if item.decision.track is not None]
     if not tracked:
         return
-    _record_doubts(context, tracked, found)
+    _record_unconfirmed_passes(context, tracked, found)
     _isolate_methods(context, tracked, found)
     _check_refactorings(context, tracked, changed, found)
-    _check_guards(context, tracked, [item.selected for item in decided], found)
-    _check_suites(context, found)
+    _add_repair_evidence(context, tracked, [item.selected for item in decided], found)
+    _add_suite_answers(context, found)
 
 
-def _record_doubts(context: PairContext, tracked: Sequence[DecidedMethod], found: Study) -> None:
+def _record_unconfirmed_passes(
+    context: PairContext, tracked: Sequence[DecidedMethod], found: Study
+) -> None:
     if context.tools.profile.observed:
         selected = [item.selected for item in tracked]
         repository = context.tools.repository
@@ -77,7 +79,7 @@ def _check_refactorings(
     pair, repository = context.pair, context.tools.repository
     refactorings = context.tools.refactorings.find(repository, pair.old.rev, pair.new.rev)
     context.evaluation.cost.add(Step.REFACTORINGS, refactorings.cpu_seconds)
-    found.refactoring_status = summarise_refactorings(refactorings)
+    found.refactoring_status = format_refactoring_status(refactorings)
     found.refactorings = tuple(build_refactoring_rows(pair, refactorings))
     if refactorings.status is RefactoringStatus.NOT_OFFERED:
         return  # nothing was searched, so nothing is unknown that would remove a track
@@ -95,7 +97,7 @@ def _check_refactorings(
         )
 
 
-def _check_guards(
+def _add_repair_evidence(
     context: PairContext,
     tracked: Sequence[DecidedMethod],
     evaluated: Sequence[SelectedMethod],
@@ -121,7 +123,7 @@ def _check_guards(
         )
 
 
-def _check_suites(context: PairContext, found: Study) -> None:
+def _add_suite_answers(context: PairContext, found: Study) -> None:
     if not context.tools.profile.suites:
         return
     answers = []
@@ -135,7 +137,7 @@ def _check_suites(context: PairContext, found: Study) -> None:
 # The next part writes the refactorings of a pair as rows, and as one status.
 
 
-def summarise_refactorings(refactorings: Refactorings) -> str:
+def format_refactoring_status(refactorings: Refactorings) -> str:
     """Return `found`, `not_offered`, or `unknown: ` and the reason."""
     if refactorings.status is RefactoringStatus.UNKNOWN:
         return f'{refactorings.status}: {refactorings.why}'

@@ -34,8 +34,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     verb.add_argument('repository', help='a path, a URL, or owner/name on GitHub')
     _add_profile_and_store(verb)
-    _add_history(verb)
-    _add_machine(verb)
+    _add_history_options(verb)
+    _add_run_options(verb)
     verb.set_defaults(run=_mine)
 
 
@@ -62,7 +62,7 @@ def _add_profile_and_store(verb: Parser) -> None:
     )
 
 
-def _add_history(verb: Parser) -> None:
+def _add_history_options(verb: Parser) -> None:
     verb.add_argument(
         '--ref',
         help='the branch or revision where the walk starts (default: the default branch, or the latest '
@@ -96,7 +96,7 @@ def _add_history(verb: Parser) -> None:
     )
 
 
-def _add_machine(verb: Parser) -> None:
+def _add_run_options(verb: Parser) -> None:
     verb.add_argument(
         '--dry',
         action='store_true',
@@ -175,14 +175,14 @@ def _mine(arguments: argparse.Namespace) -> int:
     families = parse_families(arguments.family.split(',') if arguments.family is not None else ())
     walk = choose_walk(arguments.walk, families, profile)
     if walk is Walk.SINGLE_REVISION:
-        _refuse_history(arguments)
+        _refuse_history_options(arguments)
     by_tasks = arguments.commits == BY_TASKS
     if by_tasks and arguments.dry:
         raise Fatal(
             '--dry runs nothing, so that no task can say how far to go: give --commits a number'
         )
     asked = None if by_tasks else arguments.commits
-    commits = _parse_commits(asked) if asked else profile.commits
+    commits = _parse_commit_count(asked) if asked else profile.commits
     options = MineOptions(
         source=arguments.repository,
         store=arguments.store,
@@ -235,7 +235,7 @@ def _print_plans(options: MineOptions) -> int:
     return 0
 
 
-def _refuse_history(arguments: argparse.Namespace) -> None:
+def _refuse_history_options(arguments: argparse.Namespace) -> None:
     """Raise Fatal for `--commits` or `--since`, which the walk `single_revision` does not use."""
     for option in ('commits', 'since'):
         if getattr(arguments, option) is not None:
@@ -245,7 +245,7 @@ def _refuse_history(arguments: argparse.Namespace) -> None:
             )
 
 
-def _parse_commits(text: str) -> int | None:
+def _parse_commit_count(text: str) -> int | None:
     if text == 'all':
         return None
     if not text.isdecimal() or int(text) < 1:

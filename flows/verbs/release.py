@@ -50,13 +50,13 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='SNAPSHOT',
         help='an earlier one: what it had and this one lacks is told as withdrawn',
     )
-    _add_origins(verb)
-    _add_editions(verb)
+    _add_url_and_licence_options(verb)
+    _add_family_and_edition_options(verb)
     verb.add_settings(LOCAL)
     verb.set_defaults(run=_release)
 
 
-def _add_origins(verb: argparse.ArgumentParser) -> None:
+def _add_url_and_licence_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         '--url',
         action='append',
@@ -74,7 +74,7 @@ def _add_origins(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_editions(verb: argparse.ArgumentParser) -> None:
+def _add_family_and_edition_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         '--family',
         metavar='NAMES',

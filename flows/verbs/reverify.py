@@ -36,7 +36,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     """Run the verb; return 1 if some labels could not be run, else 0, even if labels were lost."""
     from coevo.display.console import open_console, show_progress
-    from flows.reverification import ReverifyOptions, reverify
+    from flows.reverification import ReverifyOptions, reverify_labels
 
     options = ReverifyOptions(
         store=arguments.store,
@@ -47,7 +47,7 @@ def _run(arguments: argparse.Namespace) -> int:
         jobs=arguments.jobs,
     )
     with show_progress(open_console()) as listener:
-        report = reverify(options, listener)
+        report = reverify_labels(options, listener)
     print(
         f'{report.drawn} of {report.population} labels drawn: {report.confirmed} hold, '
         f'{len(report.lost)} do not, {len(report.unknown)} could not be run; '

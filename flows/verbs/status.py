@@ -57,7 +57,7 @@ def _run(arguments: argparse.Namespace) -> int:
     store = Store(arguments.store)
     console = open_console()
     if arguments.month is not None:
-        return _print_month(console, store, arguments.month)
+        return _print_month_completeness(console, store, arguments.month)
     overview = survey_store(store)
     if arguments.repository is not None:
         _print_repository(console, store, overview, arguments.repository)
@@ -115,7 +115,7 @@ def _build_table(overview: StoreOverview, repositories: Sequence[RepositoryStatu
     return table
 
 
-def _print_month(console: Console, store: Store, month: str) -> int:
+def _print_month_completeness(console: Console, store: Store, month: str) -> int:
     """Print what a month lacks; return 1 if it lacks something, else 0."""
     from coevo.storage import months
     from coevo.storage.place import find_local_folder

@@ -24,10 +24,10 @@ from miners.cloning.mirror_git import (
     ORIGIN,
     DamagedMirror,
     find_missing,
-    git,
     list_refs,
     load_origin,
     remove_stale_files,
+    run_checked_git,
 )
 from miners.cloning.remotes import (
     HEAD,
@@ -298,7 +298,7 @@ def find_default_ref(git_dir: Path) -> str:
     If the default branch has no commit, return another ref, preferably main or master.
     """
     refs = list_refs(git_dir)
-    head = git(git_dir, 'symbolic-ref', 'HEAD').strip()
+    head = run_checked_git(git_dir, 'symbolic-ref', 'HEAD').strip()
     if head == HEAD and HEAD in refs:
         return refs[HEAD]
     # A source may have a branch checked out that has no commit yet.
@@ -353,8 +353,8 @@ def _can_continue(remote: Remote, scratch: Path) -> bool:
 
 def _init_scratch(remote: Remote, scratch: Path) -> None:
     shutil.rmtree(scratch, ignore_errors=True)
-    git(scratch, 'init', '--bare', '--quiet', '--template=')
-    git(scratch, 'config', ORIGIN, remote.address.redacted_location)
+    run_checked_git(scratch, 'init', '--bare', '--quiet', '--template=')
+    run_checked_git(scratch, 'config', ORIGIN, remote.address.redacted_location)
 
 
 def _update_existing(remote: Remote, git_dir: Path, advertised: AdvertisedRefs) -> None:
@@ -383,17 +383,17 @@ def _fetch_changes(
     wanted = {ref: oid for ref, oid in advertised.refs.items() if have.get(ref) != oid}
     remote.fetch_refs(git_dir, wanted, advertised.branch, careful=careful)
     now = list_refs(git_dir)
-    needless = {oid for ref, oid in moved.items() if _is_behind(git_dir, oid, ref, now)}
+    needless = {oid for ref, oid in moved.items() if _is_reachable_from_ref(git_dir, oid, ref, now)}
     _change_refs(git_dir, [f'delete {KEPT}{oid}\n' for oid in sorted(needless)])
-    git(git_dir, 'symbolic-ref', 'HEAD', advertised.branch or HEAD)
-    git(git_dir, 'config', ORIGIN, remote.address.redacted_location)
-    git(git_dir, 'pack-refs', '--all')
+    run_checked_git(git_dir, 'symbolic-ref', 'HEAD', advertised.branch or HEAD)
+    run_checked_git(git_dir, 'config', ORIGIN, remote.address.redacted_location)
+    run_checked_git(git_dir, 'pack-refs', '--all')
     if sum(1 for _ in git_dir.glob('objects/pack/*.pack')) > _MOST_PACKS:
-        git(git_dir, 'repack', '--geometric=2', '-d', '--quiet')
+        run_checked_git(git_dir, 'repack', '--geometric=2', '-d', '--quiet')
 
 
 def _change_refs(git_dir: Path, commands: Iterable[str]) -> None:
-    git(git_dir, 'update-ref', '--no-deref', '--stdin', stdin=''.join(commands))
+    run_checked_git(git_dir, 'update-ref', '--no-deref', '--stdin', stdin=''.join(commands))
 
 
 def _list_source_refs(git_dir: Path) -> dict[str, str]:
@@ -403,7 +403,7 @@ def _list_source_refs(git_dir: Path) -> dict[str, str]:
 
 
 def _has_same_head(git_dir: Path, advertised: AdvertisedRefs) -> bool:
-    head = git(git_dir, 'symbolic-ref', 'HEAD').strip()
+    head = run_checked_git(git_dir, 'symbolic-ref', 'HEAD').strip()
     return head == (advertised.branch or HEAD)
 
 
@@ -423,11 +423,11 @@ def _check_same_repository(
         )
 
 
-def _is_behind(git_dir: Path, oid: str, ref: str, refs: Mapping[str, str]) -> bool:
+def _is_reachable_from_ref(git_dir: Path, oid: str, ref: str, refs: Mapping[str, str]) -> bool:
     """Return whether a ref still leads to the commit `oid`, at which it pointed before.
 
     Always False for tags and for refs that are gone.
     """
     if ref.startswith('refs/tags/') or ref not in refs:
         return False
-    return not git(git_dir, 'rev-list', '--max-count=1', oid, f'^{refs[ref]}', '--')
+    return not run_checked_git(git_dir, 'rev-list', '--max-count=1', oid, f'^{refs[ref]}', '--')

@@ -10,7 +10,13 @@ from pathlib import Path
 from coevo.git.fetches import FETCH
 from coevo.git.repository import ENVIRONMENT
 from coevo.storage.durable import write_durably
-from miners.cloning.mirror_git import DamagedMirror, find_missing, git, list_refs, run_git
+from miners.cloning.mirror_git import (
+    DamagedMirror,
+    find_missing,
+    list_refs,
+    run_checked_git,
+    run_git,
+)
 from miners.cloning.remotes import KEPT, OURS
 from miners.discovery.crawls import CRAWL
 
@@ -23,10 +29,12 @@ def mark_suspect_commits(git_dir: Path, revs: Iterable[str]) -> bool:
     Return whether it will be rebuilt: commits that stayed unreadable after an earlier rebuild are
     as bad at their source, and do not count again.
     """
-    noted = _load_notes(git_dir)
+    noted = _load_suspect_record(git_dir)
     suspects = {*revs} - {*noted['settled']}
     if suspects:
-        _write_notes(git_dir, {**noted, 'suspects': sorted(suspects | {*noted['suspects']})})
+        _write_suspect_record(
+            git_dir, {**noted, 'suspects': sorted(suspects | {*noted['suspects']})}
+        )
     return bool(suspects)
 
 
@@ -36,7 +44,7 @@ def is_damaged(git_dir: Path) -> bool:
     It is if commits were marked as suspect or the tip of a ref is missing; histories are not
     checked.
     """
-    if _load_notes(git_dir)['suspects']:
+    if _load_suspect_record(git_dir)['suspects']:
         return True
     try:
         return bool(find_missing(git_dir, {*list_refs(git_dir).values()}))
@@ -58,12 +66,12 @@ def salvage_objects(damaged: Path, new: Path) -> tuple[str, ...]:
         elif there.get(ref) != oid and find_missing(new, {oid}):
             wanted[f'{KEPT}{oid}'] = oid
     lost = [ref for ref, oid in sorted(wanted.items()) if not _fetch_object(damaged, new, ref, oid)]
-    git(new, 'pack-refs', '--all')
+    run_checked_git(new, 'pack-refs', '--all')
     if (damaged / CRAWL).exists():
         shutil.copyfile(damaged / CRAWL, new / CRAWL)
-    noted = _load_notes(damaged)
+    noted = _load_suspect_record(damaged)
     settled = sorted({*noted['settled'], *noted['suspects']})
-    _write_notes(new, {'suspects': [], 'settled': settled})
+    _write_suspect_record(new, {'suspects': [], 'settled': settled})
     return tuple(
         f'the clone {damaged.name} was damaged and is made anew, but {wanted[ref]}, which its '
         'source no longer has, could not be saved'
@@ -77,7 +85,7 @@ def _fetch_object(damaged: Path, new: Path, ref: str, oid: str) -> bool:
     return not run_git(new, *fetch, environment=environment).returncode
 
 
-def _load_notes(git_dir: Path) -> dict[str, list[str]]:
+def _load_suspect_record(git_dir: Path) -> dict[str, list[str]]:
     file = git_dir / _FILE
     if not file.exists():
         return {'suspects': [], 'settled': []}
@@ -85,5 +93,5 @@ def _load_notes(git_dir: Path) -> dict[str, list[str]]:
     return notes
 
 
-def _write_notes(git_dir: Path, noted: dict[str, list[str]]) -> None:
+def _write_suspect_record(git_dir: Path, noted: dict[str, list[str]]) -> None:
     write_durably(git_dir / _FILE, [json.dumps(noted).encode()])

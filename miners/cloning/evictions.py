@@ -58,7 +58,7 @@ def _evict(git_dir: Path, limits: FetchLimits) -> bool:
             return False
         if git_dir.is_dir():
             try:
-                if not _leave_tombstone(git_dir, limits):
+                if not _write_tombstone_if_evictable(git_dir, limits):
                     return False
             except (Fatal, Transient):  # gone, unreachable or damaged: this may be the last copy
                 return False
@@ -69,7 +69,7 @@ def _evict(git_dir: Path, limits: FetchLimits) -> bool:
         return True
 
 
-def _leave_tombstone(git_dir: Path, limits: FetchLimits) -> bool:
+def _write_tombstone_if_evictable(git_dir: Path, limits: FetchLimits) -> bool:
     location = load_origin(git_dir)
     if location.startswith('/') or any(ref.startswith(RELEASED) for ref in list_refs(git_dir)):
         return False

@@ -37,7 +37,7 @@ class DamagedMirror(Fatal):
     """Git failed on the content of a mirror."""
 
 
-def git(
+def run_checked_git(
     git_dir: Path,
     *arguments: str,
     environment: Mapping[str, str] = ENVIRONMENT,
@@ -122,12 +122,12 @@ def run_git(
 
 def load_origin(git_dir: Path) -> str:
     """Return the address from which a mirror was fetched."""
-    return git(git_dir, 'config', ORIGIN).strip()
+    return run_checked_git(git_dir, 'config', ORIGIN).strip()
 
 
 def list_refs(git_dir: Path) -> dict[str, str]:
     """Return all refs of a mirror with the ids of their objects, those of coevo included."""
-    listing = git(git_dir, 'for-each-ref', '--format=%(refname) %(objectname)')
+    listing = run_checked_git(git_dir, 'for-each-ref', '--format=%(refname) %(objectname)')
     # Not `splitlines`: names of refs may contain characters that Unicode counts as line ends.
     lines = (line.rpartition(' ') for line in listing.split('\n')[:-1])
     return {ref: oid for ref, _, oid in lines}
@@ -139,7 +139,7 @@ def find_missing(
     """Return those of the objects that the mirror lacks."""
     oid_lines = ''.join(f'{oid}\n' for oid in sorted(oids))
     asking = ('cat-file', '--batch-check=%(objectname)')
-    answer = git(git_dir, *asking, environment=environment, stdin=oid_lines)
+    answer = run_checked_git(git_dir, *asking, environment=environment, stdin=oid_lines)
     return {line.split()[0] for line in answer.splitlines() if line.endswith(' missing')}
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from coevo.display import terminal
 from coevo.git.clones import SILENCE_SECONDS, make_fetch_environment
 from coevo.git.fetches import FETCH
-from coevo.git.repository import ENVIRONMENT, load_holes, save_holes
+from coevo.git.repository import ENVIRONMENT, load_absent_object_ids, save_absent_object_ids
 from coevo.model.errors import Transient
 from miners.cloning.mirror_git import (
     NO_SPACE,
@@ -199,7 +199,9 @@ class Remote:
 
         Nothing happens for a source on another machine.
         """
-        if self.address.objects is not None and has_missing_object(self.address.objects, git_dir):
+        if self.address.objects is not None and has_object_missing_in_mirror(
+            self.address.objects, git_dir
+        ):
             self._copy_objects(git_dir, sorted(refs.items()), self._count_bytes_left(git_dir))
 
     def _fetch_or_copy(self, git_dir: Path, refspecs: str, left: int | None) -> None:
@@ -388,17 +390,17 @@ def copy_objects(
     run_checked(*packing, stdin=''.join(f'{line}\n' for line in there))
     absent = {line.removeprefix(_ABSENT) for line in lines if line.startswith(_ABSENT)}
     filled = {line.partition(' ')[0] for line in there}
-    save_holes(git_dir, absent | (load_holes(git_dir) - filled))
+    save_absent_object_ids(git_dir, absent | (load_absent_object_ids(git_dir) - filled))
     updates = ''.join(f'update {ref} {oid}\n' for ref, oid in refs)
     run_checked('update-ref', '--no-deref', '--stdin', stdin=updates)
 
 
-def has_missing_object(objects: Path, git_dir: Path) -> bool:
+def has_object_missing_in_mirror(objects: Path, git_dir: Path) -> bool:
     """Return whether the source now has an object that the mirror is recorded to lack.
 
     objects  the source's folder of objects
     """
-    lacked = load_holes(git_dir)
+    lacked = load_absent_object_ids(git_dir)
     return bool(lacked) and find_missing(git_dir, lacked, _make_environment(objects)) < lacked
 
 

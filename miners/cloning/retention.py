@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from coevo.storage.clone_folders import lock_for_change
-from miners.cloning.mirror_git import git, list_refs, remove_stale_files
+from miners.cloning.mirror_git import list_refs, remove_stale_files, run_checked_git
 from miners.cloning.remotes import RELEASED
 
 
@@ -20,5 +20,5 @@ def protect_commits_from_removal(git_dir: Path, revs: Iterable[str]) -> None:
         new = {*revs} - {*(ref.removeprefix(RELEASED) for ref in list_refs(git_dir))}
         commands = [f'update {RELEASED}{rev} {rev}\n' for rev in sorted(new)]
         if commands:
-            git(git_dir, 'update-ref', '--stdin', stdin=''.join(commands))
-            git(git_dir, 'pack-refs', '--all')
+            run_checked_git(git_dir, 'update-ref', '--stdin', stdin=''.join(commands))
+            run_checked_git(git_dir, 'pack-refs', '--all')

@@ -17,7 +17,14 @@ from pathlib import Path
 from coevo.git.repository import ENVIRONMENT
 from coevo.model.errors import Transient
 from coevo.storage import durable
-from miners.cloning.mirror_git import find_missing, git, list_refs, load_origin, run_git, stream_git
+from miners.cloning.mirror_git import (
+    find_missing,
+    list_refs,
+    load_origin,
+    run_checked_git,
+    run_git,
+    stream_git,
+)
 from miners.cloning.remotes import KEPT, AdvertisedRefs, Remote
 from miners.discovery.crawls import CRAWL
 
@@ -68,7 +75,7 @@ def restore_objects(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, 
         with (_get_folder(git_dir) / _PACK).open('rb') as pack:
             stream_git(scratch, 'index-pack', '--stdin', stdin=pack)
     lost = [oid for oid in kept_oids if not _restore_commit(remote, scratch, oid)]
-    git(scratch, 'pack-refs', '--all')
+    run_checked_git(scratch, 'pack-refs', '--all')
     return tuple(
         f'{remote.address.redacted_location} has lost what {oid} rests on, which an evicted clone had kept'
         for oid in lost
@@ -96,7 +103,7 @@ def _restore_commit(remote: Remote, git_dir: Path, oid: str) -> bool:
     """
     past = ('rev-list', '--objects', '--quiet', oid, '--not', '--all')
     if run_git(git_dir, *past, environment=ENVIRONMENT).returncode == 0:
-        git(git_dir, 'update-ref', f'{KEPT}{oid}', oid)
+        run_checked_git(git_dir, 'update-ref', f'{KEPT}{oid}', oid)
         return True
     try:
         remote.fetch_refspecs(git_dir, f'+{oid}:{KEPT}{oid}\n')

@@ -85,14 +85,16 @@ def search_clone(
         unknown = (
             SeenBody(body=b, rev='', moment=None, no_date=NoDateReason.LACKING) for b in prints
         )
-        return _finish_search(start, clone, {each.body: each for each in unknown}, prints)
+        return _build_finished_result(start, clone, {each.body: each for each in unknown}, prints)
     is_same_clone = start.tips == clone.tips and start.crawled_at == clone.crawled_at
     if start.state is None and is_same_clone and prints.keys() <= start.searched_bodies:
-        return _finish_search(start, clone, {each.body: each for each in start.seen}, prints)
+        return _build_finished_result(
+            start, clone, {each.body: each for each in start.seen}, prints
+        )
     return _CloneSearch(clone, language, prints, start, listener).run()
 
 
-def _finish_search(
+def _build_finished_result(
     start: SeenBodies,
     clone: SearchedClone,
     seen: Mapping[str, SeenBody],
@@ -135,7 +137,7 @@ class _CloneSearch:
         self._question = compute_short_hash(
             *clone.tips,
             clone.crawled_at.isoformat(),
-            *sorted(clone.repository.holes),
+            *sorted(clone.repository.absent_object_ids),
             *sorted(prints),
         )
 
@@ -155,7 +157,7 @@ class _CloneSearch:
                 self._absent.clear()
         self._search_whole_history(done)
         self._seen = {**self._former, **self._seen}
-        return _finish_search(start, self._clone, self._seen, self._prints)
+        return _build_finished_result(start, self._clone, self._seen, self._prints)
 
     def _forget_outdated(self, before: frozenset[str]) -> None:
         """Forget the results for bodies that must be searched for in the whole history again.
@@ -163,7 +165,7 @@ class _CloneSearch:
         With holes in the clone these are all results; else those that new commits show to be older
         than thought, and undated ones after a later crawl.
         """
-        if self._clone.repository.holes:
+        if self._clone.repository.absent_object_ids:
             self._seen.clear()
             self._absent.clear()
             return

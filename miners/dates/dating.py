@@ -37,7 +37,7 @@ def date_repository(
         {part.language for part in store.list_partitions() if part.repo == repo}
     ):
         update_wanted_bodies(store, repo, language, clone)
-    search_for_store(store, repo, clone, load_wanted_prints(store), listener)
+    search_clone_for_bodies(store, repo, clone, load_wanted_prints(store), listener)
 
 
 def update_wanted_bodies(
@@ -73,7 +73,7 @@ def list_stored_rows(
                 yield from (row for row in segment.single_revision if row.adequacy is not None)
 
 
-def search_for_store(
+def search_clone_for_bodies(
     store: Store,
     repo: str,
     clone: SearchedClone,

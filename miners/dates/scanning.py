@@ -30,7 +30,7 @@ class BlobTexts:
 
     def __init__(self, repository: Repository, reading: LanguageReading) -> None:
         self.repository, self.reading = repository, reading
-        self.lacked = repository.holes
+        self.lacked = repository.absent_object_ids
         self._latest: tuple[str, bytes] = ('', b'')
         self._known = lru_cache(maxsize=512)(self._parse_blob)
 
@@ -73,7 +73,7 @@ class BodyScanner:
         self._words = _LineWords()
         self._asked = Counter[str]()
         self._beginnings: dict[str, tuple[re.Pattern[bytes], ...]] = {}
-        self._keys = _choose_keys(prints)
+        self._keys = _choose_preselection_words(prints)
         self._by_key: dict[bytes | None, set[str]] = defaultdict(set)
         for body, key in self._keys.items():
             self._by_key[key].add(body)
@@ -134,7 +134,7 @@ class BodyScanner:
             return True
         if body not in self._beginnings:
             self._beginnings[body] = self.texts.reading.LEXIS.compile_beginnings(self.open[body])
-        return self.texts.reading.LEXIS.may_begin_in(source, self._beginnings[body])
+        return self.texts.reading.LEXIS.matches_all_beginnings(source, self._beginnings[body])
 
 
 class _LineWords:
@@ -157,7 +157,7 @@ class _LineWords:
         return text_words
 
 
-def _choose_keys(prints: Mapping[str, BodyPrint]) -> dict[str, bytes | None]:
+def _choose_preselection_words(prints: Mapping[str, BodyPrint]) -> dict[str, bytes | None]:
     """Return for each body the word by which texts are preselected; None if it has no word.
 
     It is a long word that few other bodies have.
@@ -193,7 +193,9 @@ class TreeBlobs:
         files = (entry for entry in entries if entry[0] not in (FOLDER, SUBMODULE))
         blobs = frozenset(child for _, name, child in files if name.endswith(self._suffixes))
         folders = (child for mode, _, child in entries if mode == FOLDER)
-        return blobs, tuple(child for child in folders if child not in self._repository.holes)
+        return blobs, tuple(
+            child for child in folders if child not in self._repository.absent_object_ids
+        )
 
 
 # The rest finds the method bodies of single files, and which of them are tests.

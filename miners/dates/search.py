@@ -94,12 +94,12 @@ class BodySearch:
             for oid in (oid for change in changes for oid in change.added_blobs):
                 while self._is_available(oid) and oid not in self._scanner.scanned:
                     self._scanner.scan_blob_for_bodies(*next(stream))
-            yield number, list(self._find_seen_bodies(moment, changes))
+            yield number, list(self._find_introduced_bodies(moment, changes))
 
     def _is_available(self, oid: str) -> bool:
         return oid not in self._texts.lacked
 
-    def _find_seen_bodies(
+    def _find_introduced_bodies(
         self, moment: datetime | None, changes: Sequence[CommitChange]
     ) -> Iterator[SeenBody]:
         brought: dict[str, list[CommitChange]] = {}

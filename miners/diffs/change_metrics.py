@@ -52,7 +52,7 @@ def compute_change_metrics(repository: Repository, change: PairChange) -> Change
     Return None if no declaration changed, there are too many files, one is too long, or the clone
     lacks an object.
     """
-    files = _list_files(change)
+    files = _list_changed_production_files(change)
     if not 0 < len(files) <= MOST_FILES:
         return None
     pair = change.pair
@@ -82,7 +82,7 @@ def compute_change_metrics(repository: Repository, change: PairChange) -> Change
     )
 
 
-def _list_files(change: PairChange) -> list[FileChange]:
+def _list_changed_production_files(change: PairChange) -> list[FileChange]:
     types = [
         end for source in change.sources for end in (source.old, source.new) if end is not None
     ]

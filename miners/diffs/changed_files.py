@@ -117,7 +117,7 @@ class ChangedFiles:
 
         Also if a test resource differs.
         """
-        shown = self._files_differ(*self.shown_paths)
+        shown = self._files_differ(*self.paths_linked_as_tests)
         return bool(self.resources) or shown or self._files_differ(*self.test_paths)
 
     def _files_differ(self, old: list[str], new: list[str]) -> bool:
@@ -164,7 +164,7 @@ class ChangedFiles:
         return list_test_links(self.old.tree), list_test_links(self.new.tree)
 
     @cached_property
-    def shown_paths(self) -> tuple[list[str], list[str]]:
+    def paths_linked_as_tests(self) -> tuple[list[str], list[str]]:
         """The files that differ, at old and at new, and that only a link makes tests."""
         old, new = (
             [

@@ -182,8 +182,10 @@ class _PairDifference:
             else:
                 changed.append((change, ends))
         elsewhere = [
-            *self._list_tests_among_sources(),
-            *self._list_tests_elsewhere(self.changed.shown_paths, FileOrigin.LINKED),
+            *self._list_changed_tests_among_sources(),
+            *self._list_changed_tests_elsewhere(
+                self.changed.paths_linked_as_tests, FileOrigin.LINKED
+            ),
         ]
         compared.total = len(unchanged) + len(changed) + len(elsewhere)
         changes = {change for change, _ in changed} | {item.change for item, _ in elsewhere}
@@ -216,7 +218,7 @@ class _PairDifference:
         if self.gate is not None:
             unchanged = sorted(unchanged, key=self._compute_draw_position)
             own = sum(item.origin is FileOrigin.WRITTEN for item, _ in compared.referring)
-            most = self.gate.count_unchanged(own)
+            most = self.gate.compute_unchanged_allowance(own)
         added = 0
         for looked_at, ends in enumerate(unchanged):
             if added >= most:
@@ -250,15 +252,17 @@ class _PairDifference:
         yield from ((test, None) for test in old.values() if test not in matched)
         yield from ((None, test) for test in new.values() if test not in matched)
 
-    def _list_tests_among_sources(self) -> Iterator[_Referring]:
+    def _list_changed_tests_among_sources(self) -> Iterator[_Referring]:
         """Yield changed tests in files of the sources, as a module has that publishes tests.
 
         Only in languages that have such tests.
         """
         if self.new.reading.TESTS_AMONG_SOURCES:
-            yield from self._list_tests_elsewhere(self.changed.source_paths, FileOrigin.SOURCES)
+            yield from self._list_changed_tests_elsewhere(
+                self.changed.source_paths, FileOrigin.SOURCES
+            )
 
-    def _list_tests_elsewhere(
+    def _list_changed_tests_elsewhere(
         self, places: tuple[list[str], list[str]], origin: FileOrigin
     ) -> Iterator[_Referring]:
         """Yield changed tests in files, of both ends, that are no test files."""
@@ -304,7 +308,7 @@ class _PairDifference:
             if self.changed.resources:
                 test_files |= set(side.tree.list_paths(Side.TEST))
             else:
-                test_files |= side.find_affected_files(set(paths), end.list_mentioned_names())
+                test_files |= side.find_affected_files(set(paths), end.list_names_of_changes())
         return test_files
 
     def _classify_change(self, old: Test | None, new: Test | None) -> MethodChange | None:
@@ -318,14 +322,15 @@ class _PairDifference:
         return None
 
     @cached_property
-    def _readers(self) -> tuple[Readers, Readers]:
+    def _affected_units(self) -> tuple[Readers, Readers]:
         return find_affected_units(
             self.old, self.new, self.changed.test_paths, self.changed.resources
         )
 
     def _has_context_changed(self, old: Test, new: Test) -> bool:
         if not any(
-            end.may_include(test) for end, test in zip(self._readers, (old, new), strict=True)
+            end.may_use_change(test)
+            for end, test in zip(self._affected_units, (old, new), strict=True)
         ):
             return False
         if self.old.hash_context(old) != self.new.hash_context(new):

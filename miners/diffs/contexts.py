@@ -224,7 +224,9 @@ class TestTree:
             file = self.tree.parse_file(path)
             statics = {part for i in file.imports if i.static for part in i.text.split('.')}
             above = {name for type_ in file.types for name in type_.interfaces}
-            beside = {located.type.simple for located in self.tree.find_companions(path)}
+            beside = {
+                located.type.simple for located in self.tree.find_types_sharing_fixtures(path)
+            }
             mentions[path] = file.names | statics | above | beside
         return mentions
 
@@ -243,7 +245,7 @@ class TestTree:
         for located in self._get_scope(own):
             yield self._get_shape(located)
             yield from self._list_fixtures(located)
-        for located in self.tree.find_companions(own.path):
+        for located in self.tree.find_types_sharing_fixtures(own.path):
             yield from self._list_fixtures(located)
 
     def _list_fixtures(self, located: LocatedType) -> Iterator[TreeUnit]:
@@ -262,13 +264,13 @@ class TestTree:
         uses = _find_uses(unit, {located.type.simple for located in scope})
         for located in scope:
             yield from self._find_named_members(located, unit, uses)
-        if unit.member is not None and self.reading.requests_any_fixture(unit.member):
+        if unit.member is not None and self.reading.may_request_any_fixture(unit.member):
             yield from self._find_injectable_units(own)
         known = self.tree.test_types
         statics = [i for i in self.tree.parse_file(unit.path).imports if i.static]
         simples = set(unit.names & self._known_types)
         simples |= {
-            _get_holder_name(i.text, i.name)
+            _get_static_import_owner(i.text, i.name)
             for i in statics
             if i.name in unit.names or i.name == '*'
         }
@@ -338,7 +340,9 @@ class TestTree:
         for located in self._get_scope(own):
             for units in self._get_members(located).values():
                 yield from (
-                    u for u in units if u.member and self.reading.list_injected_names(u.member)
+                    u
+                    for u in units
+                    if u.member and self.reading.list_provided_fixture_names(u.member)
                 )
 
     def _get_scope(self, own: LocatedType) -> tuple[LocatedType, ...]:
@@ -390,7 +394,7 @@ class TestTree:
             units_by_name: dict[str, list[TreeUnit]] = {}
             for member in located.type.members:
                 unit = TreeUnit(located.path, located.type, member)
-                for name in {member.name, *self.reading.list_injected_names(member)}:
+                for name in {member.name, *self.reading.list_provided_fixture_names(member)}:
                     units_by_name.setdefault(name, []).append(unit)
             self._units[key] = units_by_name
         return self._units[key]
@@ -423,7 +427,7 @@ def find_implied_method_source(unit: TreeUnit) -> frozenset[str]:
 
 
 def _is_imported_from(located: LocatedType, statics: Iterable[Import]) -> bool:
-    canonical = located.canonical
+    canonical = located.canonical_name
     return any(static_import.text.startswith(canonical) for static_import in statics)
 
 
@@ -444,7 +448,7 @@ def _find_uses(unit: TreeUnit, own: AbstractSet[str]) -> _Uses:
     return _Uses(of_types=of_types - of_objects - plain, of_objects=(of_types | of_objects) - plain)
 
 
-def _get_holder_name(text: str, name: str) -> str:
+def _get_static_import_owner(text: str, name: str) -> str:
     """Return the simple name of the type from which a static import takes members."""
     qualified = text if name == '*' else text.rpartition('.')[0]
     return qualified.rpartition('.')[2]

@@ -42,7 +42,7 @@ class SourceIndex:
     @cached_property
     def names(self) -> frozenset[str]:
         """The canonical names of all types of the sources."""
-        return frozenset(located.canonical for located in self._located_types)
+        return frozenset(located.canonical_name for located in self._located_types)
 
     @cached_property
     def declaring_counts(self) -> dict[str, int]:
@@ -122,7 +122,7 @@ class RevisionDependencies:
             return None, None
         return located, member
 
-    def list_mentioned_names(self) -> frozenset[str]:
+    def list_names_of_changes(self) -> frozenset[str]:
         """Return names of changed declarations and their subtypes.
 
         A test file that contains none of them cannot refer to a change.
@@ -191,7 +191,7 @@ class RevisionDependencies:
             simple in unit.names and self._is_visible(unit.path, located) for unit in units.units
         ):
             return True
-        canonical = located.canonical
+        canonical = located.canonical_name
         return any(
             _uses_import(static_import, located, member, unit)
             for unit, statics in units.importing
@@ -213,7 +213,10 @@ class RevisionDependencies:
         if path not in self._static_imports:
             imports_by_type: dict[str, list[Import]] = defaultdict(list)
             for import_ in self.tests.tree.parse_file(path).imports:
-                if import_.static and (holder := _get_holder_name(import_)) in self._index.names:
+                if (
+                    import_.static
+                    and (holder := _get_static_import_owner(import_)) in self._index.names
+                ):
                     imports_by_type[holder].append(import_)
             self._static_imports[path] = dict(imports_by_type)
         return self._static_imports[path]
@@ -225,7 +228,7 @@ class RevisionDependencies:
         )
 
 
-def _get_holder_name(item: Import) -> str:
+def _get_static_import_owner(item: Import) -> str:
     return item.text if item.name == '*' else item.text.rpartition('.')[0]
 
 

@@ -98,7 +98,9 @@ def _find_same_classes(pool: _MatchPool) -> set[tuple[str, str]]:
     """
     votes = Counter((_get_class(old), _get_class(new)) for old, new in pool.matches)
     class_pairs = {
-        pair for pair, count in votes.items() if count >= _compute_half(pool, pair[0], votes)
+        pair
+        for pair, count in votes.items()
+        if count >= _compute_half_of_tests(pool, pair[0], votes)
     }
     new_classes = {_get_class(test) for test in pool.new}
     for old in pool.old_classes:
@@ -110,7 +112,7 @@ def _find_same_classes(pool: _MatchPool) -> set[tuple[str, str]]:
     return class_pairs
 
 
-def _compute_half(pool: _MatchPool, old: str, votes: Counter[tuple[str, str]]) -> float:
+def _compute_half_of_tests(pool: _MatchPool, old: str, votes: Counter[tuple[str, str]]) -> float:
     left = sum(1 for test in pool.old if _get_class(test) == old)
     return (left + sum(count for (first, _), count in votes.items() if first == old)) / 2
 

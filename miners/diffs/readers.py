@@ -29,7 +29,7 @@ class Readers:
     units: frozenset[TreeUnit]
     stems: frozenset[str]
 
-    def may_include(self, test: Test) -> bool:
+    def may_use_change(self, test: Test) -> bool:
         """Return whether a test may use something that changed."""
         own = {test.method.test_method, PurePosixPath(test.method.test_file).stem}
         return test.unit in self.units or not self.stems.isdisjoint(own)
@@ -54,7 +54,7 @@ def find_affected_units(
     ):
         changed = set(_list_changed_units(own, other, own_paths, other_paths))
         naming = _list_naming_units(own, resources) if resources else ()
-        ends.append(Readers(units=_spread_to_users(own, {*changed, *naming}), stems=stems))
+        ends.append(Readers(units=_find_transitive_users(own, {*changed, *naming}), stems=stems))
     return ends[0], ends[1]
 
 
@@ -122,7 +122,7 @@ def _list_all_units(tree: TestTree) -> Iterator[TreeUnit]:
         yield from tree.list_units(path)
 
 
-def _spread_to_users(tree: TestTree, seeds: set[TreeUnit]) -> frozenset[TreeUnit]:
+def _find_transitive_users(tree: TestTree, seeds: set[TreeUnit]) -> frozenset[TreeUnit]:
     """Return the seeds and all units that may use one of them, directly or indirectly.
 
     What runs without being named, such as set-up, reaches all units of each file that may use its
@@ -140,7 +140,7 @@ def _spread_to_users(tree: TestTree, seeds: set[TreeUnit]) -> frozenset[TreeUnit
                 wanted.add(unit.type.simple)
                 files |= tree.find_affected_files({unit.path}, frozenset({unit.type.simple}))
         is_injected = any(
-            unit.member and tree.reading.list_injected_names(unit.member) for unit in new
+            unit.member and tree.reading.list_provided_fixture_names(unit.member) for unit in new
         )
         new = {
             unit
@@ -155,7 +155,7 @@ def _spread_to_users(tree: TestTree, seeds: set[TreeUnit]) -> frozenset[TreeUnit
 def _list_own_names(tree: TestTree, unit: TreeUnit) -> Iterator[str]:
     if unit.member is not None:
         yield unit.member.name
-        yield from tree.reading.list_injected_names(unit.member)
+        yield from tree.reading.list_provided_fixture_names(unit.member)
 
 
 def _runs_unnamed(tree: TestTree, unit: TreeUnit) -> bool:
@@ -178,5 +178,7 @@ def _may_name(tree: TestTree, unit: TreeUnit, wanted: set[str], *, is_injected: 
     ):
         return True
     return (
-        is_injected and unit.member is not None and tree.reading.requests_any_fixture(unit.member)
+        is_injected
+        and unit.member is not None
+        and tree.reading.may_request_any_fixture(unit.member)
     )

@@ -304,7 +304,7 @@ def inline_calls(method: RefactoringLocation, calls: Iterable[Call]) -> Words | 
     whole = list(split_words(method.file, method.source))
     placed = [(_find_positions(whole, method, call), called) for call, called in calls]
     for places, called in sorted(placed, key=lambda item: item[0], reverse=True):
-        body = _substitute_body(called, [whole[position] for position in places])
+        body = _substitute_arguments_in_body(called, [whole[position] for position in places])
         if body is None:
             return None
         before, value = body
@@ -346,7 +346,7 @@ def _find_statement_start(sequence: Sequence[Word], position: int) -> int:
     return position
 
 
-def _substitute_body(
+def _substitute_arguments_in_body(
     method: RefactoringLocation, call: Sequence[Word]
 ) -> tuple[Words, Words] | None:
     """Return the statements of a called method with the call's arguments, and the returned value.

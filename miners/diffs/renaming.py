@@ -63,7 +63,7 @@ def _list_texts(declaration: Declaration) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)
-def extract_skeleton(declaration: Declaration) -> tuple[str, ...]:
+def list_unrenamable_tokens(declaration: Declaration) -> tuple[str, ...]:
     """Return the tokens of a declaration that no renaming changes.
 
     Dots are left out, since their number differs in full names.
@@ -151,7 +151,7 @@ def collect_names(
 
 def is_renamed_only(found: Sequence[Refactoring], old: Declaration, new: Declaration) -> bool:
     """Return whether two declarations differ only in listed names, comments and formatting."""
-    before, after = extract_skeleton(old), extract_skeleton(new)
+    before, after = list_unrenamable_tokens(old), list_unrenamable_tokens(new)
     if tuple(_drop_access_texts(before)) != tuple(_drop_access_texts(after)):
         return False  # decides nearly all cases, and is much cheaper than collecting the names
     known = collect_names(found, [old], [new])

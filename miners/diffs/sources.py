@@ -77,13 +77,13 @@ def find_source_changes(
     olds = [
         LocatedType(path, type_)
         for path in old_paths
-        if _is_written(path, old, new)
+        if _is_handwritten(path, old, new)
         for type_ in old.parse_file(path).types
     ]
     news = [
         LocatedType(path, type_)
         for path in new_paths
-        if _is_written(path, old, new)
+        if _is_handwritten(path, old, new)
         for type_ in new.parse_file(path).types
     ]
     changes: list[SourceChange] = []
@@ -94,7 +94,7 @@ def find_source_changes(
     )
 
 
-def _is_written(path: str, old: RevisionTree, new: RevisionTree) -> bool:
+def _is_handwritten(path: str, old: RevisionTree, new: RevisionTree) -> bool:
     """Return whether a file is handwritten, judged at new, or at old if it was deleted.
 
     Tests need not follow the changes of a generator.
@@ -129,14 +129,16 @@ def _pair_types(
 
 
 def _find_moved_type(new: LocatedType, olds: list[LocatedType]) -> LocatedType | None:
-    scored = [(_compute_share(old.type, new.type), old.path) for old in olds]
+    scored = [(_compute_equal_member_share(old.type, new.type), old.path) for old in olds]
     best = max(scored, default=(0.0, ''))
     if best[0] < _SHARED:
         return None
-    return next(old for old in olds if (_compute_share(old.type, new.type), old.path) == best)
+    return next(
+        old for old in olds if (_compute_equal_member_share(old.type, new.type), old.path) == best
+    )
 
 
-def _compute_share(old: DeclaredType, new: DeclaredType) -> float:
+def _compute_equal_member_share(old: DeclaredType, new: DeclaredType) -> float:
     """Return the share of equal members of two types, from 0 to 1; the header counts as one."""
     before = {old.header_hash, *(member.hash for member in _list_callables(old).values())}
     after = {new.header_hash, *(member.hash for member in _list_callables(new).values())}

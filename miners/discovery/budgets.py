@@ -134,7 +134,7 @@ class TokenBudgets:
         seconds = max(0.0, reset - date) + _MARGIN
         self._free_at[token.number, resource] = self._clock.monotonic() + seconds
 
-    def rest_token(self, token: GitHubToken, seconds: float) -> None:
+    def pause_token(self, token: GitHubToken, seconds: float) -> None:
         """Pause a token whatever its budgets, because of a secondary limit."""
         self._resting[token.number] = self._clock.monotonic() + max(0.0, seconds)
 

@@ -54,7 +54,9 @@ def _load_record(file: Path) -> dict[str, str]:
     return record
 
 
-def measure_code_size(repository: Repository, rev: str, language: str) -> tuple[int, int] | None:
+def count_source_files_and_lines(
+    repository: Repository, rev: str, language: str
+) -> tuple[int, int] | None:
     """Return the number of source files and of their lines; None if an object cannot be read.
 
     Lines include blank ones and comments. TestEvo-Bench, Table 5, has the means of both.

@@ -210,12 +210,12 @@ class GitHubApi:
     ) -> _FailedTry | None:
         if 'retry-after' in headers:
             seconds = _parse_seconds(headers['retry-after'], self._patience.secondary)
-            self._budgets.rest_token(token, max(seconds, self._patience.pause))
+            self._budgets.pause_token(token, max(seconds, self._patience.pause))
             return _FailedTry('secondary_limit', 'a secondary limit', pause=False)
         if headers.get('x-ratelimit-remaining') == '0':  # recorded by note_headers already
             return _FailedTry('primary_limit', 'a limit', pause=False)
         if status == 429 or any(words in text.lower() for words in _LIMITED):
-            self._budgets.rest_token(token, self._patience.secondary)
+            self._budgets.pause_token(token, self._patience.secondary)
             return _FailedTry('secondary_limit', 'a secondary limit', pause=False)
         return None
 

@@ -14,15 +14,15 @@ from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
 from coevo.model.records import Commit, Pair
 from coevo.model.words import Walk
-from miners.walks.releases import log_single_revisions, pair_with_themselves
+from miners.walks.releases import list_head_and_release, pair_with_themselves
 from miners.walks.routes import Route
-from miners.walks.states import pair_neighbours, pair_windows
+from miners.walks.states import pair_neighbouring_states, pair_states_in_window
 
 __all__ = ['Route', 'Visit', 'visit_route']
 
 _MAKERS = {
-    Walk.STATES: pair_neighbours,
-    Walk.WINDOW: pair_windows,
+    Walk.STATES: pair_neighbouring_states,
+    Walk.WINDOW: pair_states_in_window,
     Walk.SINGLE_REVISION: pair_with_themselves,
 }
 
@@ -46,7 +46,7 @@ def visit_route(repository: Repository, route: Route) -> Visit:
     A commit that cannot be read becomes a drop and does not end the walk.
     """
     head = repository.resolve(route.ref)
-    log = log_single_revisions if route.walk is Walk.SINGLE_REVISION else _log_commits
+    log = list_head_and_release if route.walk is Walk.SINGLE_REVISION else _list_route_commits
     visited = dict(log(repository, route, head))
     commits = [commit for commit in visited.values() if commit is not None]
     pairs_and_drops = list(_MAKERS.get(route.walk, _pair_with_parents)(repository, route, commits))
@@ -67,7 +67,7 @@ def visit_route(repository: Repository, route: Route) -> Visit:
     )
 
 
-def _log_commits(
+def _list_route_commits(
     repository: Repository, route: Route, head: str
 ) -> Iterator[tuple[str, Commit | None]]:
     """Yield commits within the route's bounds in Git's default order, newest first.
@@ -120,7 +120,7 @@ def _pair_with_parent(
         by_hand = _list_files_merged_by_hand(repository, commit, remerged)
         if not any(map(route.is_code, by_hand)):
             return route.make_drop(commit.rev, Reason.MERGE_WITHOUT_CHANGE)
-    _read_changed_files(repository, changes)
+    _check_changed_files_readable(repository, changes)
     return route.make_pair(parent, commit, old_is_ancestor=True)
 
 
@@ -146,7 +146,7 @@ def _list_code_changes(
     return [c for c in changes if route.is_code(c.path) and c.old_oid != c.new_oid]
 
 
-def _read_changed_files(repository: Repository, changes: Sequence[FileChange]) -> None:
+def _check_changed_files_readable(repository: Repository, changes: Sequence[FileChange]) -> None:
     """Read the changed files, so that a corrupt object shows now.
 
     Raises: CorruptObject.

@@ -64,7 +64,7 @@ def _load_date(repository: Repository, ref: str) -> datetime | None:
         return None
 
 
-def log_single_revisions(
+def list_head_and_release(
     repository: Repository, route: Route, head: str
 ) -> Iterator[tuple[str, Commit | None]]:
     """Yield the head and, if the route demands it, the latest release, each once.

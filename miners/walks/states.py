@@ -20,7 +20,7 @@ from miners.walks.routes import Route
 WINDOW_HOURS = 12.0
 
 
-def pair_neighbours(
+def pair_neighbouring_states(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
     """Yield each state paired with the next older one.
@@ -42,7 +42,7 @@ def pair_neighbours(
         yield route.make_drop(newest.rev, Reason.OLDEST_STATE)
 
 
-def pair_windows(
+def pair_states_in_window(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
     """Yield each state paired with every state that is at most `WINDOW_HOURS` older.

@@ -28,7 +28,7 @@ Holds = Callable[[str, str], bool]
 """Returns whether the own tests of a revision's module compile."""
 
 
-def find_tests_shown_nearer(
+def find_tests_changed_in_between(
     repository: Repository, change: PairChange, holds: Holds
 ) -> frozenset[TestMethod]:
     """Return the tests, at new, whose change a state between the ends already shows.
@@ -40,7 +40,7 @@ def find_tests_shown_nearer(
     shown_tests: set[TestMethod] = set()
     end = replace(change.pair, old=change.pair.new, old_is_ancestor=True, between=())
     for rev in change.pair.between:
-        shown = _list_shown_edits(repository, end, rev)
+        shown = _list_edits_since_state(repository, end, rev)
         for edit, calls_changed in own.items():
             test = edit[1]
             is_shown = edit in shown and (shown[edit] or not calls_changed)
@@ -51,7 +51,7 @@ def find_tests_shown_nearer(
 
 # A new state is compared with all states of its window, of which there are seldom more than a few.
 @lru_cache(maxsize=256)
-def _list_shown_edits(repository: Repository, end: Pair, old: str) -> Mapping[Edit, bool]:
+def _list_edits_since_state(repository: Repository, end: Pair, old: str) -> Mapping[Edit, bool]:
     """Return the changed tests between an older state and an end of the walk.
 
     end  the end, given as a pair with itself

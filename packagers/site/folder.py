@@ -64,7 +64,7 @@ def write_site(
     if twice:
         raise Fatal(f'two of the snapshots are of {twice[0]}: name one of each month')
     scored = months.load_board_entries(
-        results, {month.sha256: month.scored_as for month in site_months}
+        results, {month.sha256: month.accepted_checksums for month in site_months}
     )
     page = build_bundle(say)
     parent = out.absolute().parent
@@ -138,7 +138,7 @@ def _write_files(
             months.write_month(month, scored[month.sha256], join_beneath(folder, month.name).path)
             for month in found
         ],
-        'evidence': describe_evidence(),
+        'evidence': describe_standard_view_conditions(),
         'reasons': EXPLANATIONS,
         'links': dict(links),
         'models': [dataclasses.asdict(model) for model in models.load_published_models()],
@@ -149,7 +149,7 @@ def _write_files(
     durable.sync_tree_to_disk(folder)
 
 
-def describe_evidence() -> dict[str, Any]:
+def describe_standard_view_conditions() -> dict[str, Any]:
     """Return the conditions of the view `standard`, so that the page can apply the same ones."""
     return {
         'least_runs': LEAST_RUNS,
@@ -184,7 +184,9 @@ def build_bundle(say: Say) -> Path:
 
     If it is not there, npm fetches and bundles them first, and `say` is called.
     """
-    target = find_cache_folder() / 'tools' / f'site-{_compute_digest()}'  # own name: a digest
+    target = (
+        find_cache_folder() / 'tools' / f'site-{_compute_source_digest()}'
+    )  # own name: a digest
     if not target.is_dir():
         npm = _find_npm()
         with build_folder_once(target) as new:
@@ -194,7 +196,7 @@ def build_bundle(say: Say) -> Path:
     return target
 
 
-def _compute_digest() -> str:
+def _compute_source_digest() -> str:
     digest = hashlib.sha256()
     for path in _list_sources():
         digest.update(path.as_posix().encode() + b'\0' + (_WEB / path).read_bytes() + b'\0')

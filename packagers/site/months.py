@@ -152,7 +152,7 @@ class Month:
         return str(self.manifest['month'])
 
     @property
-    def scored_as(self) -> tuple[str, ...]:
+    def accepted_checksums(self) -> tuple[str, ...]:
         """The checksums by which evaluations may name the snapshot.
 
         These are its own and, of an edition, that of its release, which has the same tasks.
@@ -180,7 +180,7 @@ def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -
         connection = snapshot.open_snapshots(month.path)
         if snapshot.parse_schema_version(month.manifest) < SCHEMA:
             found = {table: [_encode_table(connection, table)] for table in TABLES}
-        figures = statistics.count_figures(connection)
+        figures = statistics.query_figures(connection)
         withheld = statistics.describe_withheld_texts(connection)
         answers = list(_compute_statistics(connection))
     files = {table: list(_write_files(folder, copies)) for table, copies in found.items()}

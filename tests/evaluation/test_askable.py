@@ -15,7 +15,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ReversalRow
 from coevo.model.words import Cell, MethodChange, Outcome
 from coevo.snapshots.snapshot import attach_snapshots
-from packagers.askable import Noticed, mark_task
+from packagers.askable import Noticed, add_noticed_changes
 from tests import segments, snapshots
 from tests.evaluation.rows import ADEQUACY, row
 
@@ -60,11 +60,11 @@ def test_task_is_askable_if_all_of_its_methods_are(tmp_path: Path) -> None:
     task = replace(assignment.task, strict_askable=None, method_ids=('a', 'b'))
     yes, no, unknown = (Noticed(askable=one, reached=None) for one in (True, False, None))
     first, second, other = ((name, task.walk) for name in ('a', 'b', 'c'))
-    assert mark_task(task, {first: yes, second: yes}).strict_askable is True
-    assert mark_task(task, {first: yes, second: no}).strict_askable is False
-    assert mark_task(task, {first: unknown, second: no}).strict_askable is False
-    assert mark_task(task, {first: yes, other: yes}).strict_askable is None
-    assert mark_task(replace(task, method_ids=()), {}).strict_askable is None
+    assert add_noticed_changes(task, {first: yes, second: yes}).strict_askable is True
+    assert add_noticed_changes(task, {first: yes, second: no}).strict_askable is False
+    assert add_noticed_changes(task, {first: unknown, second: no}).strict_askable is False
+    assert add_noticed_changes(task, {first: yes, other: yes}).strict_askable is None
+    assert add_noticed_changes(replace(task, method_ids=()), {}).strict_askable is None
 
 
 def test_old_snapshots_are_asked_for_the_rows_that_a_release_asks(tmp_path: Path) -> None:

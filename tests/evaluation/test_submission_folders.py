@@ -15,7 +15,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.options import require_verified
+from coevo.evaluation.options import verify_and_get_sha256
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.predictions import load_predictions
 from coevo.evaluation.records import MethodResult, Prediction
@@ -43,7 +43,7 @@ def good(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A good submission; its results are rows that nobody had to run."""
     folder = tmp_path_factory.mktemp('good') / 'mine'
     (folder / 'logs').mkdir(parents=True)
-    sha256 = require_verified(snapshot)
+    sha256 = verify_and_get_sha256(snapshot)
     metadata = {
         'submission_version': 1,
         'harness': 'Test agent',

@@ -10,7 +10,7 @@ from coevo.evaluation.suites.judging import find_cause, number_shared_causes
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteReach, SuiteTest
 from coevo.languages.traces import CoveredLine, Trace
 from coevo.languages.verdicts import Verdict
-from coevo.measures.suites import count_unique_lines
+from coevo.measures.suites import count_uniquely_executed_lines
 from coevo.model.families import Focus, FocusKind
 from coevo.model.words import Outcome
 from tests.evaluation.test_families import PASSING, report, suite
@@ -76,7 +76,10 @@ def test_line_is_unique_if_exactly_one_test_executes_it() -> None:
         return Trace(executed=(), lines={'a.py': tuple(covered)})
 
     focus = Focus(file='a.py', declaration='a.f', kind=FocusKind.FUNCTION, start_line=2, end_line=5)
-    assert count_unique_lines([focus], [trace(1, 2, 3), trace(2, 4), trace(2, 4, 5, 6)]) == 2
+    assert (
+        count_uniquely_executed_lines([focus], [trace(1, 2, 3), trace(2, 4), trace(2, 4, 5, 6)])
+        == 2
+    )
     told = replace(suite(0), reach=SuiteReach(unique_lines=2))
     found = report(told, suite(1, SuiteOutcome.EMPTY), suite(2))
     # of ten lines; the last suite passes, and nobody saw what its tests execute

@@ -10,7 +10,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.options import require_verified
+from coevo.evaluation.options import verify_and_get_sha256
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from tests.folders import open_folder
@@ -86,5 +86,5 @@ def _answer(toy: Toys) -> None:
     words = ['evaluate', toy.snapshot, str(toy.run / 'predictions.jsonl'), '--store', toy.store]
     ids = ['--only-tasks', update.task_id]
     assert main([*words, *ids, '--out', str(toy.run / 'results')]) == 0
-    assert require_verified(toy.snapshot)
+    assert verify_and_get_sha256(toy.snapshot)
     shutil.copytree(toy.run / 'results', toy.folder / 'results alone' / 'results')

@@ -19,7 +19,7 @@ from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.checkout import open_task_repository
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.exports.harbor import dataset, grading, images as harbor_images
-from coevo.exports.harbor.answers import serve_answers
+from coevo.exports.harbor.answers import serve_package_index
 from coevo.exports.harbor.grading import VerifierTask
 from coevo.exports.harbor.task_folders import TaskFolders
 from coevo.exports.selection import LeftOut, Omissions, load_task_texts
@@ -345,18 +345,18 @@ def test_answers_are_given_again_without_the_registry(
     registry: ThreadingHTTPServer, tmp_path: Path
 ) -> None:
     asked = ['/six/', '/seven/']
-    with serve_answers(tmp_path, offline=False, port=0):
+    with serve_package_index(tmp_path, offline=False, port=0):
         kept = [ask(path) for path in asked]
     assert [status for status, _ in kept] == [200, 404]
     registry.shutdown()
     registry.server_close()
-    with serve_answers(tmp_path, offline=True, port=0):
+    with serve_package_index(tmp_path, offline=True, port=0):
         assert [ask(path) for path in asked] == kept
 
 
 def test_unknown_request_is_trouble_and_no_answer(
     registry: ThreadingHTTPServer, tmp_path: Path
 ) -> None:
-    with serve_answers(tmp_path, offline=True, port=0), pytest.raises(Transient):
+    with serve_package_index(tmp_path, offline=True, port=0), pytest.raises(Transient):
         ask('/six/')
     assert os.environ['UV_DEFAULT_INDEX'].endswith('/simple')

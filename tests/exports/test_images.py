@@ -23,7 +23,7 @@ from coevo.exports.images.archives import copy_base, write_archive
 from coevo.exports.images.building import ImageBuilder
 from coevo.exports.images.layers import SECONDS, LayerEntry, list_folder, write_layer
 from coevo.exports.images.layout import LayoutWriter, load_images
-from coevo.exports.selection import LeftOut, Omissions, encode_lines, load_task_texts
+from coevo.exports.selection import LeftOut, Omissions, encode_json_lines, load_task_texts
 from coevo.languages.kits import EnvironmentLost, Kit, NoKits, ProjectFile
 from coevo.model.environments import Environment
 from coevo.model.errors import Fatal
@@ -124,7 +124,7 @@ def build(
             builder.build(states, dataclasses.replace(texts, assignment=changed))
         writer.finish()
     rows = [dataclasses.asdict(row) for row in builder.rows]
-    (out / 'environments.jsonl').write_bytes(encode_lines(rows))
+    (out / 'environments.jsonl').write_bytes(encode_json_lines(rows))
     return omissions
 
 

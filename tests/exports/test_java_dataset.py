@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.options import require_verified
+from coevo.evaluation.options import verify_and_get_sha256
 from coevo.exports.harbor import grading
 from coevo.exports.harbor.grading import VerifierTask
 from coevo.model.words import Track
@@ -39,7 +39,7 @@ def test_data_set_for_harbor_has_all_tracks_and_the_same_bytes_again(
     files = contents(tmp_path / '1')
     assert files == contents(tmp_path / '2')
     assert not any(str(tmp_path).encode() in content for content in files.values())
-    image = f'coevo-verifier:{require_verified(shop.snapshot)[:12]}'
+    image = f'coevo-verifier:{verify_and_get_sha256(shop.snapshot)[:12]}'
     assert f'verifier: build it first, with the name {image}' in capsys.readouterr().out
     folders = {path.name for path in (tmp_path / '1/tasks').iterdir()}
     assert folders >= {one.task_id for one in shop.tasks.values()}
@@ -90,5 +90,5 @@ def test_image_is_warmed_without_a_sandbox(shop: Shop, tmp_path: Path) -> None:
         answers=str(tmp_path / 'answers'),
         port=0,
     )
-    assert grading.warm(task) == 0
+    assert grading.grade_gold(task) == 0
     assert not (tmp_path / 'rewards').exists()

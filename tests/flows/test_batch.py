@@ -191,5 +191,5 @@ def test_silent_run_is_distinguished_from_an_ended_run(tmp_path: Path) -> None:
         while 'silent' in batch.list_living_runs(tmp_path):
             assert time.monotonic() < deadline
             time.sleep(0.1)
-        assert batch.list_silent_runs(tmp_path) == {'silent'}
+        assert batch.list_runs_with_expired_lease(tmp_path) == {'silent'}
         assert batch.list_living_runs(tmp_path) == {'living'}

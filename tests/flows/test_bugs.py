@@ -11,7 +11,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.git.repository import Repository
-from coevo.model.errors import Bug, Fatal, Transient, run_contained
+from coevo.model.errors import Bug, Fatal, Transient, catch_bug
 from coevo.model.profiles import Gate
 from coevo.model.records import Pair
 from coevo.model.words import Walk
@@ -148,7 +148,7 @@ def test_machine_trouble_and_bad_input_are_no_bugs() -> None:
         raise Fatal('that is bad input')
 
     with pytest.raises(Transient):
-        run_contained(full)
+        catch_bug(full)
     with pytest.raises(Fatal):
-        run_contained(refuse)
-    assert isinstance(run_contained(wrong), Bug)
+        catch_bug(refuse)
+    assert isinstance(catch_bug(wrong), Bug)

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from coevo.command.main import main
 from coevo.model.families import Family
-from coevo.model.labels import list_contradictions
+from coevo.model.labels import list_contradiction_reasons
 from coevo.model.words import Label
 from flows.demo import history
 from flows.demo.__main__ import DemoOptions, describe_next_commands, has_runtime, run_demo
@@ -56,7 +56,7 @@ def test_the_demo_table_shows_every_label_twice(story: Story) -> None:
 @each_story
 def test_the_demo_table_shows_every_contradiction_and_both_kinds_of_flake(story: Story) -> None:
     shown = {method.reason for method in story.methods}
-    assert {one for one in list_contradictions() if not one.endswith(NOT_SHOWN)} <= shown
+    assert {one for one in list_contradiction_reasons() if not one.endswith(NOT_SHOWN)} <= shown
     assert {'flaky', 'order_dependent', 'no_source_change', 'not_sampled'} <= shown
 
 

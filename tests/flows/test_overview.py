@@ -15,7 +15,7 @@ from coevo.storage.store import Partition, Store
 from flows.batches.batch import JobFailure, name_repository_claim, write_failure
 from flows.batches.contained import ChildExit
 from flows.overview import RepositoryState, survey_store
-from flows.segment_keys import compute_mining_code
+from flows.segment_keys import compute_mining_code_digest
 from flows.validations import InvalidReason
 from miners.discovery.candidates import CandidateReason
 from tests import segments
@@ -37,7 +37,7 @@ def mine(store: Path, repo: str) -> None:
     partition = Partition(repo=repo, language='java', walk=Walk.PARENTS)
     segments.fill_elsewhere(Store(store), repo, segments.segment(1, key='key-1'))
     walk = Store(store).load_walk(partition)
-    code = compute_mining_code('java').digest
+    code = compute_mining_code_digest('java').digest
     Store(store).write_walk(
         partition,
         dataclasses.replace(

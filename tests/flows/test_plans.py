@@ -47,7 +47,7 @@ def test_a_plan_names_the_tests_that_are_run_then_and_the_reasons_of_the_others(
     assert [dict(pair.tests) for pair in plan.pairs] == [{MethodChange.CHANGED: 1}, {}]
     assert plan.pairs[1].reasons == {DiffReason.NO_TEST_CHANGE: 1}
     assert plan.walk_reasons == {Reason.NO_CODE_CHANGE: 1, Reason.ROOT_COMMIT: 1}
-    assert (plan.visited, plan.rate) == (4, 1 / 4)
+    assert (plan.visited, plan.pairs_to_run_per_commit) == (4, 1 / 4)
     run = Counter((row.pair_id, row.change) for row in found.methods)
     assert run == {
         (pair.pair.pair_id, change): count

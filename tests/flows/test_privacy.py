@@ -92,7 +92,7 @@ def test_private_release_is_refused_wherever_others_would_see_it(
     assert not (tmp_path / 'elsewhere').exists()
     publishing.rebuild_catalogue(tmp_path / 'snapshots')
     assert json.loads((tmp_path / 'snapshots/catalogue.json').read_text())['snapshots'] == []
-    assert publishing.list_private(tmp_path / 'snapshots') == ('mine',)
+    assert publishing.list_private_releases(tmp_path / 'snapshots') == ('mine',)
     assert load_catalogue(tmp_path / 'snapshots') == ()  # so that `latest` never means it
     for changed in (
         {'snapshot': Url('s3://bucket/mine')},

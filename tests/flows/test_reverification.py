@@ -21,7 +21,7 @@ from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
-from flows.reverification import Reverification, ReverifyOptions, reverify
+from flows.reverification import Reverification, ReverifyOptions, reverify_labels
 from tests.flows.mining_runs import OF_TOYS, different
 from tests.languages import toys
 from tests.languages.specimens import starve_toy
@@ -104,7 +104,7 @@ def own(store: Path, tmp_path: Path) -> Path:
 
 
 def again(store: Path, *, sample: int = 9, seed: int = 0) -> Reverification:
-    return reverify(ReverifyOptions(store=store, sample=sample, seed=seed))
+    return reverify_labels(ReverifyOptions(store=store, sample=sample, seed=seed))
 
 
 def released(store: Path, month: str, previous: Path | None = None) -> Path:

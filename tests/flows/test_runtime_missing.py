@@ -41,10 +41,10 @@ def test_a_jdk_that_cannot_be_installed_is_reported_once(empty: None) -> None:
     said: list[str] = []
     supply = JdkSupply(brings=True, say=said.append)
     (wanted,) = (jdk for jdk in supply.offered if jdk.feature == 11)
-    assert not supply.has_failed(wanted)
-    assert supply.get_jdk(wanted) is None
-    assert supply.get_jdk(wanted) is None
-    assert supply.has_failed(wanted)
+    assert not supply.has_installation_failed(wanted)
+    assert supply.get_or_install_jdk(wanted) is None
+    assert supply.get_or_install_jdk(wanted) is None
+    assert supply.has_installation_failed(wanted)
     assert not supply.can_provide('11')
     assert [line for line in said if 'goes on without it' in line] == [said[-1]]
 

@@ -96,7 +96,7 @@ def test_mining_of_a_stopped_revision_resumes_at_the_next_test_file(
     options = asked(repository, tmp_path / 'stopped')
     with known_toy(), pytest.raises(KeyboardInterrupt):
         mine(options, stop_at(file))
-    assert make_dear(options.executions) == over
+    assert make_dear(options.execution_cache_folder) == over
     found = segment(options)
     assert replace(found, timings=(), pair=whole.pair) == replace(whole, timings=())
     assert mutants(found).count == mutants(whole).count

@@ -18,7 +18,7 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from coevo.evaluation.options import require_verified
+from coevo.evaluation.options import verify_and_get_sha256
 from tests.folders import open_folder
 from tests.languages import toys
 from tests.languages.table import known_toy
@@ -168,7 +168,7 @@ def _submission(stage: Stage) -> None:
     for line in (folder / 'predictions.jsonl').read_text().splitlines():
         (folder / f'logs/{json.loads(line)["task_id"]}.jsonl').write_text('{"said": "hello"}\n')
     (shown,) = blocks(ROOT / 'docs/scoring.md', 'json', under='Hand in a submission')
-    sha256 = require_verified(Path(MONTH))
+    sha256 = verify_and_get_sha256(Path(MONTH))
     metadata = {**json.loads(shown.text), 'snapshot_sha256': sha256}
     (folder / 'submission.json').write_text(json.dumps(metadata))
     words = ['my-agent', '--store', 'store', '--out', 'my-agent/results']

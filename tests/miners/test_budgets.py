@@ -53,7 +53,7 @@ def test_a_secondary_limit_rests_a_token_for_every_resource() -> None:
     hands = Hands()
     one, two = tokens(2)
     budgets = TokenBudgets((one, two), hands.clock)
-    budgets.rest_token(one, 5)
+    budgets.pause_token(one, 5)
     assert [budgets.choose_token(resource) for resource in Resource] == [two, two, two]
     hands.monotonic += 5
     assert budgets.choose_token(Resource.CORE) == one

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from miners.discovery.crawls import measure_code_size
+from miners.discovery.crawls import count_source_files_and_lines
 from tests.repos import commit, init
 
 
@@ -19,12 +19,14 @@ def test_java_files_and_lines_are_counted(tmp_path: Path) -> None:
     (repo / 'link.java').symlink_to('A.java')
     head = commit(repo, 'all', files)
     assert 'link.java' in Repository(repo / '.git').tree(head)
-    assert measure_code_size(Repository(repo / '.git'), head, 'java') == (3, 6)
+    assert count_source_files_and_lines(Repository(repo / '.git'), head, 'java') == (3, 6)
 
 
 def test_revision_without_java_has_code_size_zero(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
-    assert measure_code_size(Repository(repo / '.git'), commit(repo, 'x', {'a': ''}), 'java') == (
+    assert count_source_files_and_lines(
+        Repository(repo / '.git'), commit(repo, 'x', {'a': ''}), 'java'
+    ) == (
         0,
         0,
     )
@@ -35,5 +37,5 @@ def test_code_size_is_unknown_if_a_file_or_revision_is_unreadable(tmp_path: Path
     head = commit(repo, 'all', {'A.java': 'class A {}\n', 'B.java': 'class B {}\n'})
     oid = Repository(repo / '.git').tree(head)['B.java'].oid
     (repo / '.git/objects' / oid[:2] / oid[2:]).unlink()
-    assert measure_code_size(Repository(repo / '.git'), head, 'java') is None
-    assert measure_code_size(Repository(repo / '.git'), 'f' * 40, 'java') is None
+    assert count_source_files_and_lines(Repository(repo / '.git'), head, 'java') is None
+    assert count_source_files_and_lines(Repository(repo / '.git'), 'f' * 40, 'java') is None

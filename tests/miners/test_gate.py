@@ -88,5 +88,5 @@ def test_unchanged_tests_are_drawn_as_a_share_and_the_others_are_counted(tmp_pat
 
 @pytest.mark.parametrize(('others', 'most'), [(0, 0), (5, 0), (6, 1), (17, 3), (1000, 20)])
 def test_at_most_the_share_of_all_tests_that_run_is_unchanged(others: int, most: int) -> None:
-    assert GATE.count_unchanged(others) == most
-    assert Gate(share=0.15, limit=None).count_unchanged(1000) == 176
+    assert GATE.compute_unchanged_allowance(others) == most
+    assert Gate(share=0.15, limit=None).compute_unchanged_allowance(1000) == 176

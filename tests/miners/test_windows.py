@@ -7,7 +7,7 @@ from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from miners.diffs.changes import diff_pair
-from miners.walks.windows import find_tests_shown_nearer
+from miners.walks.windows import find_tests_changed_in_between
 from tests import repos
 from tests.miners.pairs_of import MAIN, TEST
 
@@ -47,7 +47,7 @@ def nearer(folder: Path, *states: Mapping[str, str], broken: int | None = None) 
 
     return {
         test.test_method
-        for test in find_tests_shown_nearer(repository, diff_pair(repository, pair), holds)
+        for test in find_tests_changed_in_between(repository, diff_pair(repository, pair), holds)
     }
 
 

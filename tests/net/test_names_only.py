@@ -36,7 +36,7 @@ def rows_by_old_names(connection: duckdb.DuckDBPyConnection, table: str) -> Iter
     """The rows of a view in their order, each as pairs of a column's old name and its value."""
     later = find_missing_columns(table, LAST_OF_2)
     fields = [field for field in build_table_schema(table) if field.name not in later]
-    sql = schema_2.write_old_names(table, table, fields)
+    sql = schema_2.build_old_names_select(table, table, fields)
     # Drops are sorted by their stage and reason, which have other names.
     order = 'ORDER BY ALL' if table == 'drops' else ''
     result = connection.execute(f'FROM {sql} {order}')
@@ -79,6 +79,6 @@ def test_schema_2_snapshot_is_read_with_the_values_of_its_files(tmp_path: Path) 
         fields = list_columns(table, LAST_OF_2)
         names = ', '.join(f'"{field.name}"' for field in list_columns_in_files(table, LAST_OF_2))
         plain = duckdb.sql(f"SELECT {names} FROM read_parquet('{folder}/*.parquet') ORDER BY ALL")
-        sql = schema_2.write_old_names(table, table, fields)
+        sql = schema_2.build_old_names_select(table, table, fields)
         assert connection.execute(f'FROM {sql} ORDER BY ALL').fetchall() == plain.fetchall(), table
     assert {'methods', 'tasks', 'cells'} <= read

@@ -14,7 +14,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.assignments import describe_withheld_tasks, load_assignments
-from coevo.evaluation.options import require_verified
+from coevo.evaluation.options import verify_and_get_sha256
 from coevo.model.errors import Fatal
 from coevo.model.listener import Listener
 from coevo.snapshots.code_free.filling import FillSelection, fill_edition
@@ -292,7 +292,7 @@ def test_half_filled_folder_serves_its_tasks_and_names_the_command_for_others(
     assert '1 of 3 tasks' in (describe_withheld_tasks(world.release) or '')
     assert describe_withheld_tasks(world.whole) is None
     # What is scored here counts as scored on the release.
-    assert require_verified(world.release) == require_verified(world.whole)
+    assert verify_and_get_sha256(world.release) == verify_and_get_sha256(world.whole)
     assert main(['show', str(world.release), dock]) == 0
     assert f'--only-tasks {dock}' in capsys.readouterr().out
     checkout = ['checkout', str(world.release), task_of(world.release, 'example/ferry')]

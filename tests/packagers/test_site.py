@@ -266,7 +266,7 @@ def test_page_filters_select_the_same_methods_as_duckdb(snapshot: Path) -> None:
     rows = table.to_pydict()
     question = {
         'rows': rows,
-        'rules': folder.describe_evidence(),
+        'rules': folder.describe_standard_view_conditions(),
         'limits': [limits for limits, _, _ in LIMITS],
     }
     answer = subprocess.run(

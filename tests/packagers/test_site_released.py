@@ -14,7 +14,7 @@ import coevo
 from coevo.snapshots.catalogue import build_catalogue_entry
 from coevo.snapshots.show import render_by_id
 from coevo.snapshots.snapshot import load_manifest
-from coevo.snapshots.statistics import count_figures
+from coevo.snapshots.statistics import query_figures
 from packagers.site import folder
 from tests.axe import engine
 from tests.browser import Browser, chromium, serving
@@ -137,7 +137,7 @@ def test_every_task_and_a_sample_of_methods_can_be_shown(
 def test_page_catalogue_and_readme_name_the_figures_of_one_query(
     page: Browser, site: str, month: str
 ) -> None:
-    figures = count_figures(connect(month))
+    figures = query_figures(connect(month))
     show(page, f'{site}/#/statistics?month={month}')
     shown = page.script(
         "return [...document.querySelectorAll('.figures dd')].map(figure => figure.innerText)"
@@ -221,7 +221,7 @@ def test_the_funnel_is_one_picture_from_commits_to_tasks(
 ) -> None:
     show(page, f'{site}/#/funnel?month={month}')
     label = page.script("return document.querySelector('svg.flow').getAttribute('aria-label')")
-    figures = count_figures(connect(month))
+    figures = query_figures(connect(month))
     assert re.search(r'walk: [\d,]+ of [\d,]+ commits kept', label)
     assert f'task: {figures["tasks"]} of' in label
     width = page.script("return document.querySelector('svg.flow').getBoundingClientRect().width")

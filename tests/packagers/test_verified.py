@@ -20,7 +20,7 @@ from coevo.model.words import Cell, MethodChange, Outcome, ShownBy, Track
 from coevo.snapshots.snapshot import open_snapshots
 from flows.options import ReleaseOptions
 from flows.publication import publish_release, write_code_free_edition
-from packagers.askable import find_reached, mark_reached
+from packagers.askable import add_reached_dependencies, find_reached_dependencies
 from packagers.drafts import is_trivial
 from packagers.shown_answers import LeakMeter, find_how_answers_are_shown, is_moved
 from tests import segments, snapshots
@@ -134,13 +134,13 @@ def test_change_is_reached_if_gold_runs_and_fails_without_it(
 ) -> None:
     row, mutants, undone = made_gold(reversal=status, outcome=outcome, killed=killed)
     names = frozenset({row.dependencies[0].name})
-    assert find_reached(row, mutants, undone) == (names if is_reached else frozenset())
+    assert find_reached_dependencies(row, mutants, undone) == (names if is_reached else frozenset())
 
 
 def test_nothing_is_known_where_nothing_was_run() -> None:
     row, _, undone = made_gold(reversal=ReversalStatus.NOT_RUN, outcome=Outcome.PASS)
-    assert find_reached(row, (), ()) is None
-    assert find_reached(row, (), [replace(undone[0], outcome=None)]) is None
+    assert find_reached_dependencies(row, (), ()) is None
+    assert find_reached_dependencies(row, (), [replace(undone[0], outcome=None)]) is None
 
 
 def test_focus_is_agreed_if_half_of_the_targets_reach_what_the_prompt_names(tmp_path: Path) -> None:
@@ -148,10 +148,10 @@ def test_focus_is_agreed_if_half_of_the_targets_reach_what_the_prompt_names(tmp_
     task = replace(assignment.task, reached=None, focus_agreed=None)
     name = task.dependencies[0].name
     here, nowhere = frozenset({name}), frozenset[str]()
-    assert mark_reached(task, [here, nowhere, None]).focus_agreed is True
-    assert mark_reached(task, [here, nowhere, nowhere]).focus_agreed is False
-    assert mark_reached(task, [here]).reached == (name,)
-    unknown = mark_reached(task, [None, None])
+    assert add_reached_dependencies(task, [here, nowhere, None]).focus_agreed is True
+    assert add_reached_dependencies(task, [here, nowhere, nowhere]).focus_agreed is False
+    assert add_reached_dependencies(task, [here]).reached == (name,)
+    unknown = add_reached_dependencies(task, [None, None])
     assert (unknown.reached, unknown.focus_agreed) == (None, None)
 
 

@@ -45,41 +45,41 @@ def check_inline_url(value: Any, place: str) -> str | None:
 def one_of(*wanted: object) -> Shape:
     """Return a check that allows only values of the same type as, and equal to, one of these."""
 
-    def check(value: Any, place: str) -> str | None:
+    def check_equals_wanted(value: Any, place: str) -> str | None:
         """Return the fault of a value that equals none of the wanted ones, else None."""
         same = any(type(value) is type(each) and value == each for each in wanted)
         return None if same else f'{place} cannot be {_shorten(value)} here'
 
-    return check
+    return check_equals_wanted
 
 
 def list_of(inner: Shape) -> Shape:
     """Return a check that allows a list if the inner check allows each of its items."""
 
-    def check(value: Any, place: str) -> str | None:
+    def check_list_items(value: Any, place: str) -> str | None:
         """Return the fault of a value that is no list of the inner shape, else None."""
         if not isinstance(value, list):
             return _describe_refusal(place)
         faults = (inner(item, f'{place}[{at}]') for at, item in enumerate(value))
         return next((why for why in faults if why is not None), None)
 
-    return check
+    return check_list_items
 
 
 def text_or(inner: Shape) -> Shape:
     """Return a check that allows any text, and other values if the inner check allows them."""
 
-    def check(value: Any, place: str) -> str | None:
+    def check_text_or_inner(value: Any, place: str) -> str | None:
         """Return the fault of a value that is neither text nor of the inner shape, else None."""
         return None if isinstance(value, str) else inner(value, place)
 
-    return check
+    return check_text_or_inner
 
 
 def mapping_of(inner: Shape) -> Shape:
     """Return a check that allows an object with any names if the inner check allows each value."""
 
-    def check(value: Any, place: str) -> str | None:
+    def check_mapping_values(value: Any, place: str) -> str | None:
         """Return the fault of a value that is no object of such values, else None."""
         if not isinstance(value, dict):
             return _describe_refusal(place)
@@ -88,7 +88,7 @@ def mapping_of(inner: Shape) -> Shape:
         )
         return next((why for why in faults if why is not None), None)
 
-    return check
+    return check_mapping_values
 
 
 def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
@@ -97,7 +97,7 @@ def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
     The value of each field must pass its own check. A null counts as a missing field.
     """
 
-    def check(value: Any, place: str) -> str | None:
+    def check_object_fields(value: Any, place: str) -> str | None:
         """Return the fault of a value that is no object with these fields, else None."""
         if not isinstance(value, dict):
             return _describe_refusal(place)
@@ -120,7 +120,7 @@ def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
                 return why
         return None
 
-    return check
+    return check_object_fields
 
 
 def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> Shape:
@@ -129,7 +129,7 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
     An object with an unknown `type`, or without one where there is no `default`, is refused.
     """
 
-    def check(value: Any, place: str) -> str | None:
+    def check_object_by_type(value: Any, place: str) -> str | None:
         """Return the fault of an object without a known `type`, or not of its shape, else None."""
         if not isinstance(value, dict):
             return _describe_refusal(place)
@@ -144,7 +144,7 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
             {name: field_value for name, field_value in value.items() if name != 'type'}, place
         )
 
-    return check
+    return check_object_by_type
 
 
 def check_model_name(value: Any, place: str) -> str | None:

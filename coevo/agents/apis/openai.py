@@ -30,11 +30,11 @@ _CHAT, _RESPONSES = '/v1/chat/completions', '/v1/responses'
 
 
 def _inline_url_or(other: Shape) -> Shape:
-    def check(value: object, place: str) -> str | None:
+    def check_inline_url_or_other(value: object, place: str) -> str | None:
         """Return the fault of a text that is no inline URL, or of any other value, else None."""
         return (check_inline_url if isinstance(value, str) else other)(value, place)
 
-    return check
+    return check_inline_url_or_other
 
 
 _CACHED: dict[str, Shape] = {

@@ -58,7 +58,7 @@ class GridRow:
     families: tuple[FamilyReport, ...]
 
 
-def write_grid(folder: Path, rows: Sequence[GridRow]) -> None:
+def write_grid_report(folder: Path, rows: Sequence[GridRow]) -> None:
     """Write `grid.json` into a folder."""
     document = {'version': GRID_VERSION, 'runs': [dataclasses.asdict(row) for row in rows]}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
@@ -206,7 +206,7 @@ def _grade_submissions(
         )  # own name: one of the words of this verb
         bugs = bugs or bool(evaluation.bugs)
         rows.append(GridRow(model=model, prompt=prompt, families=tuple(evaluation_report.families)))
-    write_grid(arguments.out / RESULTS, rows)
+    write_grid_report(arguments.out / RESULTS, rows)
     for table in make_grid_tables(rows):
         console.print(table)
         console.print()

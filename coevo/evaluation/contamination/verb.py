@@ -16,7 +16,7 @@ from coevo.options.settings import Setting
 _MOST_DAYS = 36_500
 
 
-def add(kinds: argparse._SubParsersAction[Parser]) -> Parser:
+def add_contamination_report(kinds: argparse._SubParsersAction[Parser]) -> Parser:
     """Add the report `contamination` to the command line, and return its parser."""
     verb = kinds.add_parser(
         'contamination',
@@ -55,7 +55,7 @@ def add(kinds: argparse._SubParsersAction[Parser]) -> Parser:
     return verb
 
 
-def run(arguments: argparse.Namespace) -> int:
+def print_contamination_estimate(arguments: argparse.Namespace) -> int:
     """Estimate contamination from stored results, print the estimate and return 0.
 
     Raises: Fatal for a margin that is too large, or if the cutoff is not given and not known.

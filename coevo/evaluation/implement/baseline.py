@@ -58,7 +58,7 @@ def find_baseline(context: CodeContext, start: CodeEnd) -> Baseline:
         targets=targets,
         kept=runs.find_tests_passing_at_both_ends(passes, context.draw_other_tests()),
         siblings=runs.find_passing_with_gold(siblings, context.load_sibling_files()),
-        endings=tuple(runs.find_endings({name: own[name] for name in targets})),
+        endings=tuple(runs.find_variant_endings({name: own[name] for name in targets})),
         cpu_seconds=runs.cpu_seconds,
     )
 
@@ -115,7 +115,7 @@ class _BaselineRuns:
             name for name in candidates if name in with_gold and is_pass(with_gold[name].outcome)
         )
 
-    def find_endings(self, targets: Methods) -> Iterator[Ending]:
+    def find_variant_endings(self, targets: Methods) -> Iterator[Ending]:
         """Yield how variants of the targets end with gold, each time alike."""
         for variant in make_variants(self.context, targets):
             runs = []

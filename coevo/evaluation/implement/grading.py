@@ -28,7 +28,7 @@ from coevo.evaluation.implement.variants import (
 from coevo.evaluation.judging.outcomes import GradingResult, make_trouble_result
 from coevo.evaluation.judging.protocol import BuildFailure
 from coevo.evaluation.judging.steadiness import PASSES, run_alone
-from coevo.evaluation.judging.task_context import recall_or_ask
+from coevo.evaluation.judging.task_context import recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.outcomes import SuiteRunResult
@@ -61,7 +61,7 @@ def grade_code(
     trouble = start.build.find_trouble(context.module)
     if trouble is not None:
         raise BuildFailure(f'the start state does not build on this machine: {trouble}')
-    baseline = recall_or_ask(
+    baseline = recall_or_compute(
         ledger, context.assignment, (_WHAT,), Baseline, lambda: find_baseline(context, start)
     )
     if baseline.unmet is not None:
@@ -93,7 +93,7 @@ class _CodeGrading:
         seen = SuiteRunResult(builds=builds, tests=tests, demanded=())
         if not all(test.passes for test in tests):
             return seen
-        kept = tuple(self._grade_kept())
+        kept = tuple(self._grade_kept_tests())
         seen = replace(seen, demanded=kept)
         if not all(test.holds for test in kept):
             return seen
@@ -143,7 +143,7 @@ class _CodeGrading:
 
     # -- tests that have to pass, too --------------------------------------------------------------
 
-    def _grade_kept(self) -> Iterator[DemandedResult]:
+    def _grade_kept_tests(self) -> Iterator[DemandedResult]:
         known = {**self.context.list_own_tests(), **self.context.draw_other_tests()}
         methods = {name: known[name] for name in self.baseline.kept}
         return self._grade_tests_that_must_pass(TestRole.KEPT, methods, ())
@@ -158,16 +158,18 @@ class _CodeGrading:
         self, role: TestRole, methods: Methods, files: Files
     ) -> Iterator[DemandedResult]:
         """Run tests that have to pass; those that do not run twice more, alone."""
-        verdicts = self._collect(methods, files, again=False)
+        verdicts = self._collect_verdicts(methods, files, again=False)
         for name, method in methods.items():
             verdict = verdicts.get(name)
             for _ in range(_CONFIRMATIONS):
                 if verdict is None or not is_pass(verdict.outcome):
-                    verdict = self._collect({name: method}, files, again=True)[name]
+                    verdict = self._collect_verdicts({name: method}, files, again=True)[name]
             assert verdict is not None, 'a test that runs alone has a verdict'
             yield _make_result(name, role, verdict, holds=is_pass(verdict.outcome))
 
-    def _collect(self, methods: Methods, files: Files, *, again: bool) -> Mapping[str, Verdict]:
+    def _collect_verdicts(
+        self, methods: Methods, files: Files, *, again: bool
+    ) -> Mapping[str, Verdict]:
         verdicts, spent = self.context.collect_verdicts(self.end, methods, files, again=again)
         self.cpu_seconds += spent
         return verdicts

@@ -87,7 +87,7 @@ class StartCode:
             return False
         if path in self.gold:
             return True
-        if not _is_plain(path):
+        if not _is_safe_path(path):
             return False
         name = PurePosixPath(path)
         if self.reading.is_build_file(path) or name.name in _LOADED_UNASKED:
@@ -96,7 +96,7 @@ class StartCode:
             return self._find_side(path) is Side.SOURCE
         if name.suffix in _SETTINGS or name.name.startswith('.'):
             return False
-        beside = not self._folders.isdisjoint(str(folder) for folder in name.parents)
+        beside = not self._source_folders.isdisjoint(str(folder) for folder in name.parents)
         return beside and self.tree.is_source(path) and not self.tree.belongs_to_tests(path)
 
     def list_files(self) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ class StartCode:
         return tuple(sorted(path for path in self.tree.entries if self.is_code(path)))
 
     @cached_property
-    def _folders(self) -> frozenset[str]:
+    def _source_folders(self) -> frozenset[str]:
         """The folders below the root that have source files of the language."""
         parents = (
             str(PurePosixPath(source).parent) for source in self.tree.list_paths(Side.SOURCE)
@@ -197,7 +197,7 @@ def _read_sections(patch: bytes | None) -> Mapping[str, DiffSection] | Refusal:
         if detail is not None:
             return Refusal(detail=detail, message=section.format_name())
         path = section.find_path()
-        if path is None or not _is_plain(path):
+        if path is None or not _is_safe_path(path):
             return Refusal(detail=Detail.MALFORMED, message=f'the path {section.format_name()!r}')
         if path in by_path:
             return Refusal(detail=Detail.MALFORMED, message=f'it changes {path} twice')
@@ -205,7 +205,7 @@ def _read_sections(patch: bytes | None) -> Mapping[str, DiffSection] | Refusal:
     return by_path
 
 
-def _is_plain(path: str) -> bool:
+def _is_safe_path(path: str) -> bool:
     """Return whether a path stays below the root and names no part of Git's own."""
     parts = path.split('/')
     return (

@@ -59,7 +59,7 @@ def make_variants(context: CodeContext, targets: Methods) -> Iterator[VariantFil
         if member.kind == 'method'
     }
     drawn = {
-        name: _draw_groups(context, member, name)
+        name: _draw_literal_groups(context, member, name)
         for name, method in targets.items()
         if (member := members.get((method.test_class, method.test_method, method.parameters)))
     }
@@ -74,7 +74,7 @@ def make_variants(context: CodeContext, targets: Methods) -> Iterator[VariantFil
             )
 
 
-def _draw_groups(
+def _draw_literal_groups(
     context: CodeContext, member: Member, name: str
 ) -> Sequence[tuple[LiteralPiece, ...]]:
     rules = get_reading(context.assignment.task.language).LEXIS

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.assignments import locate_target
-from coevo.evaluation.judging.task_context import TaskContext, recall_or_ask
+from coevo.evaluation.judging.task_context import TaskContext, recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
@@ -109,7 +109,7 @@ def _find_passing_at_start(
         passing = _find_passing(runner, context.compile_start_cell(runner), methods)
         return _PassingNeighbours(passing=tuple(sorted(passing)))
 
-    entry = recall_or_ask(ledger, context.assignment, (_WHAT,), _PassingNeighbours, run_start)
+    entry = recall_or_compute(ledger, context.assignment, (_WHAT,), _PassingNeighbours, run_start)
     return methods.keys() & set(entry.passing)
 
 

@@ -21,7 +21,7 @@ from random import Random
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.judging.steadiness import run_alone
-from coevo.evaluation.judging.task_context import TaskContext, recall_or_ask
+from coevo.evaluation.judging.task_context import TaskContext, recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Placebo
 from coevo.languages.cells import CompiledTests
@@ -191,7 +191,7 @@ class _PlaceboRun:
             return _GoldVerdict(passes=passes)
 
         what = ('placebo', target.name, hashlib.sha256(repr(code).encode()).hexdigest())
-        known = recall_or_ask(self.ledger, context.assignment, what, _GoldVerdict, run_gold)
+        known = recall_or_compute(self.ledger, context.assignment, what, _GoldVerdict, run_gold)
         return known.passes
 
     def _passes(self, cell: CompiledTests, method: TestMethod) -> bool:
@@ -224,18 +224,18 @@ class PlaceboRunner:
         Raises: Transient if a test process does not start.
         """
         declarations = [declaration for group in groups for declaration in group]
-        looked = self._run_rewritten(subject, declarations, single=single)
+        looked = self._run_rewriting_placebos(subject, declarations, single=single)
         if looked.kind is Placebo.REWRITTEN:
             return add_placebo_result(seen, looked)
         seen = replace(seen, cpu_seconds=seen.cpu_seconds + looked.cpu_seconds)
         for group in groups:
-            looked = self._run_plain(subject, group)
+            looked = self._run_plain_placebos(subject, group)
             seen = add_placebo_result(seen, looked)
             if looked.sight is not PlaceboReaction.BLIND:
                 break
         return seen
 
-    def _run_rewritten(
+    def _run_rewriting_placebos(
         self, subject: PlaceboSubject, declarations: Sequence[Dependency], *, single: bool
     ) -> PlaceboResult:
         """Run a target on rewritten code; the kind is NONE if there is none that gold passes on."""
@@ -251,7 +251,7 @@ class PlaceboRunner:
             return run.make_result(sight, Placebo.REWRITTEN)
         return run.make_result(PlaceboReaction.BLIND, Placebo.NONE)
 
-    def _run_plain(
+    def _run_plain_placebos(
         self, subject: PlaceboSubject, declarations: Sequence[Dependency]
     ) -> PlaceboResult:
         """Run a target on code with a statement without effect in each declaration.

@@ -17,7 +17,7 @@ from coevo.evaluation.ledger import Ledger
 from coevo.languages.table import get_reading
 from coevo.model import codec
 from coevo.model.words import Outcome
-from coevo.starts.executed_start import draw_kept_tests, find_lost_test
+from coevo.starts.executed_start import draw_kept_tests, find_broken_kept_test
 
 _WHAT = 'precondition'
 
@@ -69,7 +69,7 @@ class PreconditionChecker:
         if known is not None:
             return known
         if context.assignment.is_generation:
-            result = _run_siblings_on_new(context, context.start, passing)
+            result = _run_kept_tests_on_new(context, context.start, passing)
         else:
             result = _run_old_tests_on_new(context, context.start)
         if self.ledger is not None and result.holds and not passing:
@@ -114,7 +114,7 @@ def _run_old_tests_on_new(context: TaskContext, start: bytes) -> PreconditionRes
     )
 
 
-def _run_siblings_on_new(
+def _run_kept_tests_on_new(
     context: TaskContext, start: bytes, passing: Collection[str]
 ) -> PreconditionResult:
     """Run the tests that the start file keeps.
@@ -123,7 +123,7 @@ def _run_siblings_on_new(
     """
     task, runner = context.assignment.task, context.make_runner()
     sibling_tests = draw_kept_tests(start, context.module, task.test_file, task.pair_id)
-    lost = find_lost_test(
+    lost = find_broken_kept_test(
         runner,
         {name: method for name, method in sibling_tests.items() if name not in passing},
         at_start=lambda: context.compile_start_cell(runner),

@@ -110,7 +110,7 @@ def restore_start_file(repository: Repository, task: TaskRow) -> bytes | None:
     """
     new = load_content(repository, task.new_rev, task.test_file)
     if task.start_files is not None:
-        start = dict(_decode_given(task)).get(task.test_file, new)
+        start = dict(_decode_start_files(task)).get(task.test_file, new)
     else:
         try:
             start = undo_patch(task.test_patch, task.test_file, new)
@@ -128,7 +128,7 @@ def collect_start_files(repository: Repository, task: TaskRow, start: bytes | No
     Raises: StartStateLost if the siblings cannot be undone.
     """
     if task.start_files is not None:
-        others = tuple(each for each in _decode_given(task) if each[0] != task.test_file)
+        others = tuple(each for each in _decode_start_files(task) if each[0] != task.test_file)
         return add_file(others, task.test_file, start)
     siblings, patch = task.siblings or (), task.sibling_patch or ''
     try:
@@ -140,7 +140,7 @@ def collect_start_files(repository: Repository, task: TaskRow, start: bytes | No
     return tuple(sorted((*files, *code))) if task.asks_for_code else files
 
 
-def _decode_given(task: TaskRow) -> Files:
+def _decode_start_files(task: TaskRow) -> Files:
     try:
         return decode_files(task.start_files or '')
     except ValueError as error:
@@ -159,7 +159,7 @@ def list_gold_files(task: TaskRow) -> tuple[str, ...]:
     if task.start_files is None:
         return list_patched_files(task.source_patch)
     tests = {task.test_file, *(sibling.test_file for sibling in task.siblings or ())}
-    return tuple(path for path, _ in _decode_given(task) if path not in tests)
+    return tuple(path for path, _ in _decode_start_files(task) if path not in tests)
 
 
 class StartStates:
@@ -259,7 +259,7 @@ def create_fresh_repository(
     edited = _list_edited_files(git_dir, folder)
     edited += [path for path in plain if path in repository.tree(rev) and path not in edited]
     if edited:
-        _write_plainly(repository, rev, folder, edited)
+        _write_without_attributes(repository, rev, folder, edited)
         left = b''.join(
             path.encode('utf-8', 'surrogateescape') + b'\0'
             for path in _list_edited_files(git_dir, folder)
@@ -277,7 +277,9 @@ def _list_edited_files(git_dir: Path, folder: Path) -> list[str]:
     return listing.decode('utf-8', 'surrogateescape').split('\0')[:-1]
 
 
-def _write_plainly(repository: Repository, rev: str, folder: Path, paths: Sequence[str]) -> None:
+def _write_without_attributes(
+    repository: Repository, rev: str, folder: Path, paths: Sequence[str]
+) -> None:
     """Write files as their blobs, and take all attributes that convert them away."""
     patterns = []
     for path in paths:

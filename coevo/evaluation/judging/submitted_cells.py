@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation.judging.task_context import TaskContext, recall_or_ask
+from coevo.evaluation.judging.task_context import TaskContext, recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.git.repository import find_old_path, load_content
 from coevo.languages.cells import CompiledTests
@@ -14,7 +14,7 @@ from coevo.languages.surgery import Graft, StartStateInvalid
 from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod
 from coevo.starts.added_files import TestSources, find_added_helpers, list_added_data, merge_data
-from coevo.starts.isolated_cells import NO_SOURCES, Files, reads_sources
+from coevo.starts.isolated_cells import NO_SOURCES, Files, do_tests_read_sources
 
 _WHAT = 'sources'
 
@@ -38,10 +38,14 @@ def choose_shown_sources(context: TaskContext, ledger: Ledger | None) -> tuple[M
         It runs in a cell that no submission sees; both ends are built.
         """
         methods = {target.name: target.method for target in context.assignment.targets}
-        return _SourceNeed(needed=reads_sources(runner, context.compile_gold_cell(runner), methods))
+        return _SourceNeed(
+            needed=do_tests_read_sources(runner, context.compile_gold_cell(runner), methods)
+        )
 
     if needed is None:
-        needed = recall_or_ask(ledger, context.assignment, (_WHAT,), _SourceNeed, check_gold).needed
+        needed = recall_or_compute(
+            ledger, context.assignment, (_WHAT,), _SourceNeed, check_gold
+        ).needed
     return MainSources(rev=context.pair.new.rev) if needed else NO_SOURCES, runner.cpu_seconds
 
 

@@ -21,7 +21,7 @@ from coevo.starts.isolated_cells import Files, IsolatedCellRunner
 Entry = TypeVar('Entry')
 
 
-def recall_or_ask(
+def recall_or_compute(
     ledger: Ledger | None,
     assignment: Assignment,
     what: tuple[str, ...],

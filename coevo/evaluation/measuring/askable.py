@@ -1,7 +1,7 @@
 """Decide whether strict success can be asked of a task: only where gold itself has it.
 
 That is fixed when a snapshot is released, by the one run of gold with mutants and undone changes
-(`coevo.model.segment`). So the rate of every submission is over the same methods.
+(`coevo.model.segment`). So the pairs_to_run_per_commit of every submission is over the same methods.
 Snapshots from before the column are asked for the same rows when they are read.
 """
 
@@ -16,7 +16,7 @@ import duckdb
 
 from coevo.evaluation.assignments import Assignment, Target
 from coevo.evaluation.measuring.adequacy import count_mutant_kills, count_noticed_undos
-from coevo.evaluation.measuring.coverage import executes_any
+from coevo.evaluation.measuring.coverage import is_any_executed
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.measuring.strict import is_strict_success
 from coevo.evaluation.outcomes import TaskOutcome
@@ -43,7 +43,7 @@ def is_strict_askable(
         target=Target(name='', row=row), mutants=tuple(mutants), reversals=tuple(reversals)
     )
     worth = Adequacy(
-        executes_delta=executes_any(row.dependencies),
+        executes_delta=is_any_executed(row.dependencies),
         reaches_assertion=True,
         mutants=count_mutant_kills(gold, mutants),
         reversals=count_noticed_undos(gold, reversals),
@@ -59,7 +59,7 @@ def add_strict_askable(
     Raises: Transient if the snapshot cannot be read.
     """
     wanted = tuple(assignments)
-    lacking = [task for task in wanted if any(map(_lacks_answer, task.targets))]
+    lacking = [task for task in wanted if any(map(_lacks_strict_askable, task.targets))]
     if not lacking:
         return wanted
     mutants = _load_rows(opened, 'mutants', MutantRow, lacking)
@@ -67,7 +67,7 @@ def add_strict_askable(
 
     def fill_target(target: Target) -> Target:
         """Return a target with the answer, if it lacks one."""
-        if not _lacks_answer(target):
+        if not _lacks_strict_askable(target):
             return target
         key = target.row.method_id, str(target.row.walk)
         answer = is_strict_askable(target.row, mutants[key], reversals[key])
@@ -76,7 +76,7 @@ def add_strict_askable(
     return tuple(replace(task, targets=tuple(map(fill_target, task.targets))) for task in wanted)
 
 
-def _lacks_answer(target: Target) -> bool:
+def _lacks_strict_askable(target: Target) -> bool:
     return target.row.strict_askable is None
 
 

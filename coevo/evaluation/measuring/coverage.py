@@ -43,20 +43,20 @@ class LineRange(Protocol):
         """The last line."""
 
 
-def list_names_in_source(text: LanguageReading, source: bytes, path: str) -> tuple[str, ...]:
+def list_watch_names_in_source(text: LanguageReading, source: bytes, path: str) -> tuple[str, ...]:
     """Return the names that an observer uses for a source file."""
     return text.list_watch_names(text.parse(source, path), path)
 
 
-def list_names_at_revision(
+def list_watch_names_at_revision(
     repository: Repository, language: str, rev: str, path: str
 ) -> tuple[str, ...]:
     """Return the names that an observer uses for a file of a revision; none if it is absent."""
     source = load_content(repository, rev, path)
-    return () if source is None else list_names_in_source(get_reading(language), source, path)
+    return () if source is None else list_watch_names_in_source(get_reading(language), source, path)
 
 
-def add_ranges(
+def add_watched_ranges(
     lines: Lines, ranges: Iterable[LineRange], named: Callable[[str], Sequence[str]]
 ) -> dict[str, frozenset[int]]:
     """Return a copy of `lines` with the lines of some ranges added.
@@ -107,11 +107,13 @@ def measure_execution(
     for test in tests:
         concerned = (*test.dependencies, *list_task_dependencies(context.assignment.task))
         code = {
-            file: list_names_at_revision(context.repository, pair.language, pair.new.rev, file)
+            file: list_watch_names_at_revision(
+                context.repository, pair.language, pair.new.rev, file
+            )
             for file in _list_files(context, concerned)
         }
         ranges = [dependency for dependency in concerned if dependency.file in code]
-        watched = add_ranges(oracles or {}, ranges, code.__getitem__)
+        watched = add_watched_ranges(oracles or {}, ranges, code.__getitem__)
         trace = _trace_test(context, runner, test, watched)
         known = trace and _measure_test(context, test, code, oracles, trace)
         measures_by_test[test.method_id] = known or ExecutionMeasures()
@@ -143,7 +145,7 @@ def _measure_test(
         ]
 
     return ExecutionMeasures(
-        executes_delta=executes_any(mark_executed(test.dependencies)),
+        executes_delta=is_any_executed(mark_executed(test.dependencies)),
         reaches_assertion=None
         if oracles is None
         else _reaches_assertion(context, test, oracles, reached),
@@ -206,7 +208,7 @@ def _was_executed(one: Dependency, reached: Mapping[str, frozenset[int]]) -> boo
     return any(one.start_line <= line <= one.end_line for line in lines)
 
 
-def executes_any(dependencies: Sequence[Dependency]) -> bool | None:
+def is_any_executed(dependencies: Sequence[Dependency]) -> bool | None:
     """Return whether a dependency that is there at new was executed; None if no trace tells."""
     known = [
         dependency.executed_new
@@ -290,4 +292,4 @@ def _find_lines_by_type(
     assertions: Assertions, text: LanguageReading, source: bytes, path: str
 ) -> Lines:
     lines = assertions.find_oracle_lines(source)
-    return dict.fromkeys(list_names_in_source(text, source, path), lines) if lines else {}
+    return dict.fromkeys(list_watch_names_in_source(text, source, path), lines) if lines else {}

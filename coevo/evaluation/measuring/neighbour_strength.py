@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from coevo.evaluation.assignments import locate_target
 from coevo.evaluation.judging.neighbours import NeighbourResult
 from coevo.evaluation.judging.steadiness import run_alone
-from coevo.evaluation.judging.task_context import TaskContext, recall_or_ask
+from coevo.evaluation.judging.task_context import TaskContext, recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.adequacy import select_released_mutants
 from coevo.evaluation.measuring.gold import GoldMethod
@@ -186,14 +186,14 @@ def _has_fewer_assertions(
     if assertions is None or key not in now.tests:
         return False
 
-    def count(file: _FileMembers) -> int:
+    def count_assertions(file: _FileMembers) -> int:
         """Return the number of assertions of the neighbour in a version of the file."""
         test = file.tests[key]
         helpers = (member for member in file.shared.values() if member.name in test.names)
         return sum(len(assertions.list_assertions(one.source)) for one in (test, *helpers))
 
-    before = [count(file) for file in known if key in file.tests]
-    return bool(before) and count(now) < min(before)
+    before = [count_assertions(file) for file in known if key in file.tests]
+    return bool(before) and count_assertions(now) < min(before)
 
 
 # The most mutants, drawn by their ids, and the most rewritten neighbours that are watched.
@@ -243,7 +243,7 @@ def find_weakened_neighbours(
         return NeighbourStrength()
     mutants = _select_mutants(gold)
     runner = context.make_edited_runner(context.gold)
-    entry = recall_or_ask(
+    entry = recall_or_compute(
         ledger,
         context.assignment,
         (_WHAT, *sorted(others.methods)),
@@ -256,7 +256,7 @@ def find_weakened_neighbours(
     own = context.make_edited_runner(patched)
     missed, settled = _find_neighbours_missing_mutants(context, own, touched, asked, kills)
     watched = [name for name in touched if name in found.rewritten][:MOST_WATCHED]
-    unseen, cpu_seconds = _find_unconfirmed(
+    unseen, cpu_seconds = _find_unconfirmed_passes(
         context, patched, {name: touched[name] for name in watched}
     )
     lacking = found.fewer_assertions - settled
@@ -329,7 +329,7 @@ def _find_neighbours_missing_mutants(
     return frozenset(missed), frozenset(settled)
 
 
-def _find_unconfirmed(
+def _find_unconfirmed_passes(
     context: TaskContext, patched: bytes, methods: Methods
 ) -> tuple[frozenset[str], float]:
     """Return the neighbours whose pass the observer does not confirm, and the CPU seconds.

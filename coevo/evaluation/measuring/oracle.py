@@ -52,8 +52,8 @@ def find_old_kills(
     """
     olds = {name: _make_old_test(old, name, row) for name, row in rows.items()}
     tests = {name: test for name, test in olds.items() if test is not None}
-    places = {name: _locate_cached(old, new, test, folder) for name, test in tests.items()}
-    known = {name: _load_cached(cache_path) for name, cache_path in places.items()}
+    places = {name: _locate_cached_kills(old, new, test, folder) for name, test in tests.items()}
+    known = {name: _load_cached_kills(cache_path) for name, cache_path in places.items()}
     kills = {name: entry.kept for name, entry in known.items() if entry is not None}
     left = [test for name, test in tests.items() if name not in kills]
     for name, mutants in _run_old_kills(old, new, left).items():
@@ -118,9 +118,11 @@ def _run_old_kills(
 
     Mutants are drawn as for gold, ten of each file at most (TestEvo-Bench, A.5).
     """
-    sets = draw_mutant_sets(new, {test.method_id: _list_left_lines(new, test) for test in tests})
+    sets = draw_mutant_sets(
+        new, {test.method_id: _list_unchanged_lines(new, test) for test in tests}
+    )
     drawn = {name: _choose_first_mutants(mutant_set) for name, mutant_set in sets.items()}
-    at_old = {name: _move_to_old(new, mutant_set) for name, mutant_set in drawn.items()}
+    at_old = {name: _move_mutants_to_old(new, mutant_set) for name, mutant_set in drawn.items()}
     killed = {
         (row.method_id, row.mutant_id)
         for row in run_mutants(old, tests, at_old).rows
@@ -139,7 +141,7 @@ def _run_old_kills(
 # -- mutants of unchanged lines ------------------------------------------------------------------
 
 
-def _list_left_lines(new: EditedCellRunner, test: GoldTest) -> Mapping[str, frozenset[int]]:
+def _list_unchanged_lines(new: EditedCellRunner, test: GoldTest) -> Mapping[str, frozenset[int]]:
     """Return, by path, the lines of changed dependency methods that the pair left unchanged."""
     lines_by_file: dict[str, frozenset[int]] = {}
     for dependency in test.dependencies:
@@ -148,7 +150,7 @@ def _list_left_lines(new: EditedCellRunner, test: GoldTest) -> Mapping[str, froz
             or find_declaration(new.repository, new.pair, dependency) is None
         ):
             continue
-        left = _map_left_lines(new, dependency.file)
+        left = _map_unchanged_lines(new, dependency.file)
         own = frozenset(range(dependency.start_line, dependency.end_line + 1))
         if left is not None and own & left.old_lines.keys():
             lines_by_file[dependency.file] = lines_by_file.get(dependency.file, frozenset()) | (
@@ -167,27 +169,27 @@ def _choose_first_mutants(found: MutantSet) -> MutantSet:
     )
 
 
-def _move_to_old(new: EditedCellRunner, found: MutantSet) -> MutantSet:
+def _move_mutants_to_old(new: EditedCellRunner, found: MutantSet) -> MutantSet:
     """Return the mutants located in the old files, without those that compile to the same code."""
     return MutantSet(
         mutants=tuple(
             replace(drawn, file=left.old_path, mutant=replace(drawn.mutant, line=line))
             for drawn in found.mutants
             if not drawn.equal_compiled
-            and (left := _map_left_lines(new, drawn.file)) is not None
+            and (left := _map_unchanged_lines(new, drawn.file)) is not None
             and (line := left.old_lines.get(drawn.mutant.line)) is not None
         )
     )
 
 
-def _map_left_lines(new: EditedCellRunner, path: str) -> UnchangedLines | None:
+def _map_unchanged_lines(new: EditedCellRunner, path: str) -> UnchangedLines | None:
     return find_unchanged_lines(new.repository, new.pair.old.rev, new.pair.new.rev, path)
 
 
 # -- results kept for other submissions ------------------------------------------------------------
 
 
-def _locate_cached(
+def _locate_cached_kills(
     old: EditedCellRunner, new: EditedCellRunner, test: GoldTest, folder: Path | None
 ) -> Path | None:
     """Return a path named by everything that the result depends on; None if that is unknown."""
@@ -206,6 +208,6 @@ def _locate_cached(
     return folder / compute_short_hash(*parts, str(old.override))
 
 
-def _load_cached(path: Path | None) -> OldKills | None:
+def _load_cached_kills(path: Path | None) -> OldKills | None:
     data = durable.load_checksummed(path) if path is not None else None
     return codec.decode_record(OldKills, data) if data is not None else None

@@ -15,7 +15,11 @@ from pathlib import Path
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.task_context import SubmissionContext
 from coevo.evaluation.ledger import JUDGING_VERSION
-from coevo.evaluation.measuring.coverage import Lines, add_ranges, list_names_at_revision
+from coevo.evaluation.measuring.coverage import (
+    Lines,
+    add_watched_ranges,
+    list_watch_names_at_revision,
+)
 from coevo.evaluation.worth import Adequacy, PitKills
 from coevo.git.repository import load_content
 from coevo.languages.capabilities import Capability
@@ -108,8 +112,8 @@ def _list_changed_lines(context: SubmissionContext, target: Target) -> Lines:
         if dependency.revised is not Revised.REMOVED
         and find_declaration(context.repository, pair, dependency) is not None
     ]
-    named = partial(list_names_at_revision, context.repository, pair.language, pair.new.rev)
-    return add_ranges({}, ranges, named)
+    named = partial(list_watch_names_at_revision, context.repository, pair.language, pair.new.rev)
+    return add_watched_ranges({}, ranges, named)
 
 
 # -- answers -------------------------------------------------------------------------------------
@@ -127,7 +131,7 @@ def _run_pit(
         edits = CellEdits(tests=((context.assignment.task.test_file, side.file),))
         rev = context.pair.new.rev
         compiled = context.built.compile(rev, rev, side.method.module, edits=edits)
-        cache_path = _locate_cached(context, compiled, side, lines, kept)
+        cache_path = _locate_cached_mutants(context, compiled, side, lines, kept)
         known = cache_path and durable.load_checksummed(cache_path)
         if known:
             return codec.decode_record(ByteCodeMutants, known)
@@ -141,7 +145,7 @@ def _run_pit(
     return mutants
 
 
-def _locate_cached(
+def _locate_cached_mutants(
     context: SubmissionContext,
     compiled: CompiledTests,
     side: _TestVersion,

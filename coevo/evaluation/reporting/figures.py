@@ -122,7 +122,7 @@ def _make_value(hint: Any, figures: Figures | None) -> Any:
         return None
     figures = figures or Figures()
     if kind is MeanEstimate:
-        return _estimate(figures)
+        return _estimate_mean_or_difference(figures)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return fill_record(kind, figures)
     if get_origin(kind) is not None:
@@ -151,7 +151,7 @@ def _sort_keys(figures: Figures, kind: Any) -> Sequence[str]:
     return sorted(figures.parts)
 
 
-def _estimate(figures: Figures) -> MeanEstimate:
+def _estimate_mean_or_difference(figures: Figures) -> MeanEstimate:
     """Return a mean, or the difference of the means below `first` and `second`."""
     if figures.parts:
         return estimate_difference(

@@ -228,7 +228,7 @@ def _get_only_value(found: set[_Value], what: str) -> _Value:
     return found.pop()
 
 
-def _is_clean(row: MethodResult | SuiteResult) -> bool:
+def _is_after_model_cutoff(row: MethodResult | SuiteResult) -> bool:
     """Return whether a task became public strictly after the end of the cutoff's day or month.
 
     The cutoff is the training cutoff of the row's model. A task without a date is never clean, and
@@ -246,7 +246,7 @@ def _summarise_exposure(rows: Iterable[MethodResult | SuiteResult], cutoff: str 
         first=dates[0].isoformat() if dates else None,
         last=dates[-1].isoformat() if dates else None,
         unknown=len(tasks) - len(dates),
-        clean=sum(map(_is_clean, tasks)),
+        clean=sum(map(_is_after_model_cutoff, tasks)),
         cutoff=cutoff,
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.assignments import list_task_ids
-from coevo.evaluation.options import require_verified
+from coevo.evaluation.options import verify_and_get_sha256
 from coevo.evaluation.predictions import load_predictions
 from coevo.evaluation.records import Key, MethodResult, Prediction
 from coevo.evaluation.reporting import report
@@ -52,8 +52,8 @@ def check_submission(submission: SubmissionFolder, place: str | None = None) -> 
         wrong += _find_snapshot_faults(submission, judged, place)
         wrong += _find_attempt_faults(predictions)
         wrong += _find_name_faults(submission, predictions)
-        wrong += _find_missing_logs(submission, predictions)
-        wrong += _find_other_predictions(judged, predictions)
+        wrong += _find_log_faults(submission, predictions)
+        wrong += _find_prediction_faults(judged, predictions)
         wrong += _find_cutoff_faults(submission, rows)
         wrong += _find_report_faults(submission, rows, suites)
     except Fatal as error:
@@ -78,7 +78,7 @@ def _find_snapshot_faults(
         )
     if place is not None:
         refuse_private(load_manifest(place), place, 'taken for a submission')
-    if place is not None and require_verified(place) != declared_sha256:
+    if place is not None and verify_and_get_sha256(place) != declared_sha256:
         yield f'{place} is another snapshot than submission.json names ({declared_sha256[:16]})'
 
 
@@ -102,14 +102,14 @@ def _find_attempt_faults(found: Sequence[Prediction]) -> Iterator[str]:
         )
 
 
-def _find_missing_logs(submission: SubmissionFolder, found: Sequence[Prediction]) -> Iterator[str]:
+def _find_log_faults(submission: SubmissionFolder, found: Sequence[Prediction]) -> Iterator[str]:
     missing = submission.list_tasks_without_log(prediction.task_id for prediction in found)
     if missing:
         more = f' and {len(missing) - MOST_FAULTS} more' if len(missing) > MOST_FAULTS else ''
         yield f'logs/ has no log for {", ".join(missing[:MOST_FAULTS])}{more}'
 
 
-def _find_other_predictions(rows: Sequence[_Row], found: Sequence[Prediction]) -> Iterator[str]:
+def _find_prediction_faults(rows: Sequence[_Row], found: Sequence[Prediction]) -> Iterator[str]:
     """Yield a fault if the results are not those of these predictions."""
     answers: Mapping[str, Prediction] = {prediction.task_id: prediction for prediction in found}
     tasks = {row.task_id: row.prediction_sha256 for row in rows}

@@ -58,8 +58,8 @@ def write_submission_metadata(
         'submission_version': SUBMISSION_VERSION,
         'attempts': 1,
         **({'network': False} if (folder / _RUN).is_file() else {}),
-        **_load_earlier(folder),
-        **_read_results(folder),
+        **_load_earlier_metadata(folder),
+        **_derive_fields_from_results(folder),
         **{name: value for name, value in given.items() if value is not None},
     }
     answers = {name: ask(name) for name in QUESTIONS if name not in fields}
@@ -96,13 +96,13 @@ def check_metadata_values(folder: Path, given: Mapping[str, object]) -> None:
         'network': False,
         'contact': 'unknown yet',
         'url': 'https://example.org',
-        **_load_earlier(folder),
+        **_load_earlier_metadata(folder),
         **{name: value for name, value in given.items() if value is not None},
     }
     parse_metadata(fields, folder / NAME)
 
 
-def _load_earlier(folder: Path) -> Mapping[str, object]:
+def _load_earlier_metadata(folder: Path) -> Mapping[str, object]:
     """Return the fields of an earlier file, so that only changed ones have to be given again.
 
     Empty if there is no such file.
@@ -113,7 +113,7 @@ def _load_earlier(folder: Path) -> Mapping[str, object]:
     return {name: value for name, value in earlier.items() if value is not None}
 
 
-def _read_results(folder: Path) -> Mapping[str, object]:
+def _derive_fields_from_results(folder: Path) -> Mapping[str, object]:
     results = folder / RESULTS
     if not (results / METHODS).is_file():
         raise Fatal(

@@ -13,7 +13,7 @@ from coevo.options.parser import Parser, refuse_options_beside
 _FIELDS = ('contact', 'url', 'network', 'cutoff', 'cutoff_source')
 
 
-def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
+def add_submit_verb(verbs: argparse._SubParsersAction[Parser]) -> Parser:
     """Add the verb `submit` to the command line, and return its parser."""
     submit = verbs.add_parser(
         'submit',
@@ -49,7 +49,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
     return submit
 
 
-def run(arguments: argparse.Namespace) -> int:
+def make_or_check_submission(arguments: argparse.Namespace) -> int:
     """Make or check a submission, print what there is to say and return the exit status."""
     if arguments.new is not None:
         refuse_options_beside(arguments, '--new', '--snapshot')

@@ -73,7 +73,7 @@ def measure_graded_suite(
     is_measured = context.measured and context.assignment.single_revision is not None
     if seen is None or not is_measured or not any(test.passes for test in seen.tests):
         return graded
-    context = _show_sources(context, ledger)[0]
+    context = _add_shown_sources(context, ledger)[0]
     seen, spent = measure_suite(context, patched, methods, seen)
     return replace(
         graded,
@@ -83,7 +83,7 @@ def measure_graded_suite(
     )
 
 
-def _show_sources(context: TaskContext, ledger: Ledger | None) -> tuple[TaskContext, float]:
+def _add_shown_sources(context: TaskContext, ledger: Ledger | None) -> tuple[TaskContext, float]:
     """Return the context with the sources that lie beside the tests, and the CPU seconds."""
     sources, cpu_seconds = choose_shown_sources(context, ledger)
     return replace(context, conditions=replace(context.conditions, sources=sources)), cpu_seconds
@@ -115,11 +115,11 @@ def run_suite_tests(
             cpu_seconds=spent,
             seconds=time.monotonic() - began,
         )
-    context, sources_cpu_seconds = _show_sources(context, ledger)
+    context, sources_cpu_seconds = _add_shown_sources(context, ledger)
     run = _SuiteGrading(context=context, cell=cell, expects=_list_expected_throws(context, patched))
     remarks = SuiteAnnotator(context=context, patched=patched)
     judged = zip(run.grade_tests(methods), methods.values(), strict=True)
-    tests = tuple(remarks.add_remarks(test, method) for test, method in judged)
+    tests = tuple(remarks.add_smells_and_assertions(test, method) for test, method in judged)
     builds = all(test.outcome is not Outcome.COMPILE_ERROR for test in tests)
     return GradingResult(
         suite=SuiteRunResult(builds=builds, tests=tests, failures=tuple(run.failures)),
@@ -251,12 +251,12 @@ class SuiteAnnotator:
     patched: bytes
     about: dict[str, DeclaredType | None] = field(default_factory=dict)
 
-    def add_remarks(self, test: SuiteTest, method: TestMethod) -> SuiteTest:
+    def add_smells_and_assertions(self, test: SuiteTest, method: TestMethod) -> SuiteTest:
         """Return the test with its smells, assertions and the class of its compile error.
 
         Each is None if the language does not offer it.
         """
-        assertions, lines = self._count_assertions(method)
+        assertions, lines = self._count_assertions_and_lines(method)
         return replace(
             test,
             smells=self._find_smells(method),
@@ -265,16 +265,16 @@ class SuiteAnnotator:
             lines=lines,
         )
 
-    def _count_assertions(self, method: TestMethod) -> tuple[int | None, int | None]:
+    def _count_assertions_and_lines(self, method: TestMethod) -> tuple[int | None, int | None]:
         """Return the assertions and the lines of a test; None and None if its language counts none."""
         language = self.context.pair.language
-        known, text = get_measures(language).assertions, self._find_text(method)
+        known, text = get_measures(language).assertions, self._find_test_source(method)
         if known is None or text is None:
             return None, None
         lines = sum(bool(line.strip()) for line in text.splitlines())
         return len(known.list_assertions(text)), lines
 
-    def _find_text(self, method: TestMethod) -> str | None:
+    def _find_test_source(self, method: TestMethod) -> str | None:
         """Return the text of a test; None if a parent declares it."""
         read = get_reading(self.context.pair.language)
         file = read.parse(self.patched, method.test_file)

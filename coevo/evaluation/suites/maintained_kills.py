@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation.judging.task_context import TaskContext, recall_or_ask
+from coevo.evaluation.judging.task_context import TaskContext, recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.mutant_sets import DrawnMutant
@@ -60,7 +60,7 @@ class StrengthRunner:
         """
         relevant_mutants = [
             noticed_mutant
-            for noticed_mutant in self._recall_noticed()
+            for noticed_mutant in self._recall_noticed_mutants()
             if methods.keys() & set(noticed_mutant.tests)
         ]
         runner = self.context.make_edited_runner(patched)
@@ -73,13 +73,17 @@ class StrengthRunner:
                 is_weaker[name] = is_weaker.get(name, False) or name not in noticing
         return is_weaker
 
-    def _recall_noticed(self) -> tuple[NoticedMutant, ...]:
-        entry = recall_or_ask(
-            self.ledger, self.context.assignment, (_WHAT,), _NoticedMutants, self._find_noticed
+    def _recall_noticed_mutants(self) -> tuple[NoticedMutant, ...]:
+        entry = recall_or_compute(
+            self.ledger,
+            self.context.assignment,
+            (_WHAT,),
+            _NoticedMutants,
+            self._find_noticed_mutants,
         )
         return entry.noticed
 
-    def _find_noticed(self) -> _NoticedMutants:
+    def _find_noticed_mutants(self) -> _NoticedMutants:
         start = self.context.make_edited_runner(self.context.start)
         gold = self.context.make_edited_runner(self.context.gold)
         focus = self.context.assignment.task.focus or ()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from coevo.evaluation.judging.outcomes import GradingResult
 from coevo.evaluation.judging.protocol import check_builds
 from coevo.evaluation.judging.submitted_cells import choose_shown_sources
-from coevo.evaluation.judging.task_context import GradingCase, TaskContext, recall_or_ask
+from coevo.evaluation.judging.task_context import GradingCase, TaskContext, recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite
@@ -108,9 +108,10 @@ class _MaintainedFile:
         """Yield a result for each test of either file, in the order of the task."""
         maintained = self._context.assignment.task.maintained or ()
         names = {
-            maintained_test: self._find_name(maintained_test) for maintained_test in maintained
+            maintained_test: self._find_submitted_name(maintained_test)
+            for maintained_test in maintained
         }
-        weaker = self._find_weaker(names)
+        weaker = self._find_weaker_tests(names)
         for maintained_test, name in names.items():
             yield self._make_result(maintained_test, name, weaker.get(maintained_test))
 
@@ -141,7 +142,7 @@ class _MaintainedFile:
             weaker=weaker,
         )
 
-    def _find_name(self, one: MaintainedMethod) -> str | None:
+    def _find_submitted_name(self, one: MaintainedMethod) -> str | None:
         return find_submitted_name(one, self._start.tests, self._found.tests)
 
     def _has_same_text(self, one: MaintainedMethod, name: str | None) -> bool | None:
@@ -151,7 +152,7 @@ class _MaintainedFile:
 
     # -- strength ----------------------------------------------------------------------------------
 
-    def _find_weaker(
+    def _find_weaker_tests(
         self, names: Mapping[MaintainedMethod, str | None]
     ) -> dict[MaintainedMethod, bool]:
         """Return whether passing tests that had to stay are weaker, as far as it is known.
@@ -220,7 +221,7 @@ class _MaintainedFile:
         texts = (self._start.tests[_get_old_name(one)], self._gold.tests[one.new_method or ''])
         known = zip((self._start, self._gold), texts, strict=True)
         now = self._found.tests[name]
-        return not any(_is_equal(now, self._found, text, file) for file, text in known)
+        return not any(_has_equal_text(now, self._found, text, file) for file, text in known)
 
     # -- old file and gold's file ------------------------------------------------------------------
 
@@ -238,19 +239,21 @@ class _MaintainedFile:
         def run_both_files() -> _PassingTests:
             """Run the tests of the start file and of gold's file."""
             return _PassingTests(
-                at_start=_list_passing(
+                at_start=_run_and_list_passing(
                     runner, self._context.compile_start_cell(runner), self._start
                 ),
-                in_gold=_list_passing(runner, self._context.compile_gold_cell(runner), self._gold),
+                in_gold=_run_and_list_passing(
+                    runner, self._context.compile_gold_cell(runner), self._gold
+                ),
             )
 
-        entry = recall_or_ask(
+        entry = recall_or_compute(
             self._ledger, self._context.assignment, (_WHAT,), _PassingTests, run_both_files
         )
         return entry, runner.cpu_seconds
 
 
-def _list_passing(
+def _run_and_list_passing(
     runner: IsolatedCellRunner, cell: CompiledTests, file: FileText
 ) -> tuple[str, ...]:
     methods = {name: text.method for name, text in file.tests.items()}
@@ -263,7 +266,7 @@ def _get_old_name(one: MaintainedMethod) -> str:
     return one.old_method
 
 
-def _is_equal(one: TestText, beside: FileText, other: TestText, file: FileText) -> bool:
+def _has_equal_text(one: TestText, beside: FileText, other: TestText, file: FileText) -> bool:
     return one.hash == other.hash and beside.rest == file.rest
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from coevo.evaluation.judging.placebos import PlaceboReaction, draw_placebos
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.coverage import (
-    add_ranges,
-    list_names_at_revision,
+    add_watched_ranges,
+    list_watch_names_at_revision,
     mark_unseen_lines,
 )
 from coevo.evaluation.suites.outcomes import SuiteRunResult
@@ -109,7 +109,7 @@ class _SuiteRunner:
         """Run the tests with each mutant."""
         if not methods or not mutants:
             return ()
-        return suites.run_suite(self.runner, self._make_suite(methods), mutants)
+        return suites.run_suite_on_mutants(self.runner, self._make_suite(methods), mutants)
 
     def _make_suite(self, methods: Mapping[str, TestMethod]) -> PassingSuite:
         return PassingSuite(module=self.context.module, methods=tuple(methods.values()))
@@ -134,7 +134,7 @@ class _SuiteRunner:
             tuple(methods.values()),
             sorted({entry.file for entry in self.focus}),
             conditions,
-            watched=add_ranges({}, self.focus, self._list_names),
+            watched=add_watched_ranges({}, self.focus, self._list_watch_names),
             together=True,
         )
         self.runner.cpu_seconds += traced.cpu_seconds
@@ -177,7 +177,7 @@ class _SuiteRunner:
             lines=suites.list_executed_lines(self.focus, whole),
             killed=killed,
             branches=suites.list_taken_branches(self.focus, whole),
-            unique_lines=suites.count_unique_lines(self.focus, known)
+            unique_lines=suites.count_uniquely_executed_lines(self.focus, known)
             if len(known) == len(traced.traces)
             else None,
         )
@@ -188,7 +188,7 @@ class _SuiteRunner:
             entry.file: frozenset().union(
                 *(
                     (trace.reached or {}).get(name, frozenset())
-                    for name in self._list_names(entry.file)
+                    for name in self._list_watch_names(entry.file)
                 )
             )
             for entry in self.focus
@@ -207,8 +207,10 @@ class _SuiteRunner:
             ),
         )
 
-    def _list_names(self, path: str) -> tuple[str, ...]:
-        return list_names_at_revision(self.context.repository, self.language, self.runner.rev, path)
+    def _list_watch_names(self, path: str) -> tuple[str, ...]:
+        return list_watch_names_at_revision(
+            self.context.repository, self.language, self.runner.rev, path
+        )
 
     # -- placebos ----------------------------------------------------------------------------------
 
@@ -230,7 +232,7 @@ class _SuiteRunner:
             if compiled is None:
                 continue
             cell, code = compiled
-            failing = self._find_failing(cell, self._find_failing(cell, methods))
+            failing = self._run_and_find_failing(cell, self._run_and_find_failing(cell, methods))
             if not failing:
                 return frozenset()
             if not self.context.assignment.has_gold:
@@ -273,7 +275,7 @@ class _SuiteRunner:
         self.runner.cpu_seconds += cell.cpu_seconds
         return cell
 
-    def _find_failing(
+    def _run_and_find_failing(
         self, cell: CompiledTests, methods: Mapping[str, TestMethod]
     ) -> dict[str, TestMethod]:
         verdicts = self.runner.run_all(cell, tuple(methods.values()), None)
@@ -295,5 +297,5 @@ class _SuiteRunner:
         read = get_reading(self.language)
         test_members = read.find_tests(read.parse(gold, task.test_file), lambda simple: ())
         methods = index_methods_by_name(task.module, task.test_file, test_members)
-        broken = self._find_failing(self._compile_file(gold, ()), methods).keys()
-        return self._find_failing(self._compile_file(gold, code), methods).keys() <= broken
+        broken = self._run_and_find_failing(self._compile_file(gold, ()), methods).keys()
+        return self._run_and_find_failing(self._compile_file(gold, code), methods).keys() <= broken

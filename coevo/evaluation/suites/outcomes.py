@@ -87,8 +87,8 @@ def decide_suite_outcome(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | N
         return SuiteOutcome.NO_TESTS, Detail.TARGET_DISABLED
     broken = [test for test in counted if not test.passes]
     if not broken:
-        return _decide_beside_targets(seen)
-    detail = _explain_test(broken[0])
+        return _decide_with_passing_targets(seen)
+    detail = _explain_test_failure(broken[0])
     if len(broken) < len(counted):
         return SuiteOutcome.PARTLY, detail
     if all(test.outcome is Outcome.COMPILE_ERROR for test in broken):
@@ -96,7 +96,7 @@ def decide_suite_outcome(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | N
     return SuiteOutcome.EXEC_FAIL, detail
 
 
-def _decide_beside_targets(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | None]:
+def _decide_with_passing_targets(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | None]:
     """Return the outcome if all targets pass: for suites a success."""
     if seen.forged:
         return SuiteOutcome.HRNS_FAIL, Detail.TAMPERED
@@ -120,7 +120,7 @@ def decide_success_strict(seen: SuiteRunResult) -> bool | None:
     return all(hidden) if hidden else None
 
 
-def _explain_test(test: SuiteTest) -> Detail:
+def _explain_test_failure(test: SuiteTest) -> Detail:
     if test.tampered is not None:
         return Detail.TAMPERED
     if test.unstable is not None:

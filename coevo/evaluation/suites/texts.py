@@ -90,10 +90,10 @@ def read_file_text(
         for (name, method), (_, member) in zip(names.items(), test_members, strict=True)
     }
     own = {(member.owner, member.start_byte) for _, member in test_members}
-    return FileText(tests=tests, rest=_list_other_text(file, own), has_error=file.has_error)
+    return FileText(tests=tests, rest=_hash_other_code(file, own), has_error=file.has_error)
 
 
-def _list_other_text(file: SourceFile, tests: set[tuple[str, int]]) -> tuple[str, ...]:
+def _hash_other_code(file: SourceFile, tests: set[tuple[str, int]]) -> tuple[str, ...]:
     """Return digests of the code beside the tests: imports, headers of types, helpers, fixtures.
 
     The digests are sorted.

@@ -39,26 +39,26 @@ _EMITTED = re.compile(r'^--index-url (\S+)$', re.MULTILINE)
 
 
 @contextmanager
-def serve_answers(folder: Path, *, offline: bool, port: int = PORT) -> Iterator[None]:
+def serve_package_index(folder: Path, *, offline: bool, port: int = PORT) -> Iterator[None]:
     """Let coevo ask for Python's packages through a server that keeps answers in a folder.
 
     offline  whether requests are answered by what the folder has, and none is passed on
     """
-    upstream = '' if offline else find_index()
+    upstream = '' if offline else find_package_index()
     handler = partial(_AnswerHandler, upstream, folder, None if offline else Fetcher())
     folder.mkdir(parents=True, exist_ok=True)
     with ThreadingHTTPServer(('127.0.0.1', port), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
-            with _set_variable(_INDEX, f'http://127.0.0.1:{server.server_port}'):
+            with _set_environment_variable(_INDEX, f'http://127.0.0.1:{server.server_port}'):
                 yield
         finally:
             server.shutdown()
             thread.join()
 
 
-def find_index() -> str:
+def find_package_index() -> str:
     """Return the address of the index that this machine's uv asks first.
 
     Raises: Transient if uv names none.
@@ -78,7 +78,7 @@ def find_index() -> str:
 
 
 @contextmanager
-def _set_variable(name: str, value: str) -> Iterator[None]:
+def _set_environment_variable(name: str, value: str) -> Iterator[None]:
     before = os.environ.get(name)
     os.environ[name] = value
     try:
@@ -108,7 +108,7 @@ class _AnswerHandler(BaseHTTPRequestHandler):
         accept = self.headers.get('Accept') or '*/*'
         key = hashlib.sha256(f'{self.path}\n{accept}'.encode()).hexdigest()
         path = self._folder / key  # own name: a digest
-        answer = _load_answer(path) if self._fetcher is None else self._pass_on(accept)
+        answer = _load_answer(path) if self._fetcher is None else self._forward_request(accept)
         if answer is None:
             answer = FetchAnswer(status=_NOT_KEPT)
         elif self._fetcher is not None and not self.path.endswith(_KEPT_ELSEWHERE):
@@ -119,7 +119,7 @@ class _AnswerHandler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer.content)
 
-    def _pass_on(self, accept: str) -> FetchAnswer | None:
+    def _forward_request(self, accept: str) -> FetchAnswer | None:
         """Return the answer of the index; None if it does not answer."""
         url = f'{self._upstream}{urlsplit(self.path).path}'
         try:

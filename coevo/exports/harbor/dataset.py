@@ -23,8 +23,8 @@ from coevo.exports.harbor.task_folders import TaskFolders
 from coevo.exports.selection import (
     Omissions,
     Selection,
-    iterate_repositories,
     load_task_texts,
+    open_repositories_with_tasks,
     refuse_empty_export,
     select_tasks,
 )
@@ -129,7 +129,7 @@ def write_dataset(
     count = 0
     for path in (tasks, verifier):
         path.mkdir()
-    for repository, of_repository in iterate_repositories(
+    for repository, of_repository in open_repositories_with_tasks(
         select_tasks(selection), selection.clones, omissions
     ):
         with tempfile.TemporaryDirectory(prefix='coevo-export-') as scratch:

@@ -10,7 +10,7 @@ count it as 0. Without a regular test file all are 0. The submitted test runs in
 which has neither the network nor the folder of the rewards. If coevo itself fails, there is no
 `reward.json`, the status is 3, and Harbor reports an error rather than a reward.
 
-`warm` grades the developers' own patch while the image is built, when there is a network, so that
+`grade_gold` grades the developers' own patch while the image is built, when there is a network, so that
 all libraries are there later. It runs without a sandbox, since a build may make no namespaces; what
 it runs is the developers' code alone. coevo runs Go in a sandbox alone: its tasks are not warmed,
 and their verifiers have the network, which the sandbox of a test never has.
@@ -39,7 +39,7 @@ from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.exports.attempts import UNKNOWN, Rewards, compute_rewards, compute_suite_rewards
-from coevo.exports.harbor.answers import PORT, serve_answers
+from coevo.exports.harbor.answers import PORT, serve_package_index
 from coevo.model.errors import Fatal, Transient
 from coevo.sandboxes.names import BUBBLEWRAP, NONE
 from coevo.storage import durable
@@ -69,7 +69,7 @@ def make_folder_patch(folder: Path, snapshot: str, store: Path, task_id: str) ->
 
 def _compare_files(folder: Path, code: StartCode) -> Iterator[tuple[str, Ends]]:
     # A checkout may have written a file with other line ends.
-    checked_out = code.repository.load_converted_files(code.rev)
+    checked_out = code.repository.load_files_changed_by_checkout(code.rev)
     size, there = 0, set()
     for number, path in enumerate(_list_files(folder)):
         if number == _MOST_FILES:
@@ -158,7 +158,7 @@ def main(words: Sequence[str]) -> int:
         case ['grade', file]:
             return grade(VerifierTask(**json.loads(Path(file).read_text('utf-8'))))
         case ['warm', file]:
-            return warm(VerifierTask(**json.loads(Path(file).read_text('utf-8'))))
+            return grade_gold(VerifierTask(**json.loads(Path(file).read_text('utf-8'))))
     print('name an action, grade or warm, and a task.json', file=sys.stderr)
     return 2
 
@@ -188,7 +188,7 @@ def _load_prediction(task: VerifierTask) -> Prediction:
     return Prediction(task_id=task.task_id, patch=patch)
 
 
-def warm(task: VerifierTask) -> int:
+def grade_gold(task: VerifierTask) -> int:
     """Grade the developers' own patch, and return 0 if that could be done."""
     evaluation = _evaluate(task, 'gold', NONE)
     if evaluation is None or compute_evaluation_rewards(evaluation).success is None:
@@ -219,7 +219,9 @@ def _evaluate(
         with ExitStack() as stack:
             if task.offline:
                 keeping = sandbox == NONE
-                stack.enter_context(serve_answers(answers, offline=not keeping, port=task.port))
+                stack.enter_context(
+                    serve_package_index(answers, offline=not keeping, port=task.port)
+                )
             evaluation = evaluate(options)
     except (Fatal, Transient) as error:
         print(f'coevo: {error}', file=sys.stderr)

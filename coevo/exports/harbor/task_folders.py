@@ -102,7 +102,7 @@ class TaskFolders:
         archive = folder.join_below('environment/start.tar').prepare_for_writing()
         scratch = join_beneath(self.scratch, task.task_id).path
         write_start_archive(states.repository, commit, scratch, archive, seconds)
-        self._write_rest(folder, texts)
+        self._write_shared_files(folder, texts)
         return True
 
     def _write_with_image(self, folder: SafePath, texts: TaskTexts, image: str | None) -> bool:
@@ -111,10 +111,12 @@ class TaskFolders:
             self.omissions.add(LeftOut.NOT_BUILT)
             return False
         _write(folder.join_below('environment/Dockerfile'), f'FROM {image}\n')
-        self._write_rest(folder, texts, image)
+        self._write_shared_files(folder, texts, image)
         return True
 
-    def _write_rest(self, folder: SafePath, texts: TaskTexts, image: str | None = None) -> None:
+    def _write_shared_files(
+        self, folder: SafePath, texts: TaskTexts, image: str | None = None
+    ) -> None:
         file = _locate_answer(texts)
         _write(folder.join_below('instruction.md'), texts.task.prompt or '')
         _write(folder.join_below('task.toml'), render_task_toml(texts, self.release, image))

@@ -22,7 +22,7 @@ from coevo.exports.images.layout import (
     ImageSettings,
     Layer,
     LayoutWriter,
-    encode,
+    encode_as_json,
     load_manifest,
     locate_blob,
     make_index_files,
@@ -120,7 +120,7 @@ def _open_member(tar: tarfile.TarFile, path: str) -> IO[bytes]:
 
 
 def write_archive(layout: Path, images: Mapping[str, Descriptor], stream: IO[bytes]) -> None:
-    """Write images as an archive that both OCI's readers and `docker load` read.
+    """Write images as an archive that both OCI's readers and `docker begin_loading_trace` read.
 
     images  what refers to their manifests, by name and tag
     """
@@ -134,6 +134,6 @@ def write_archive(layout: Path, images: Mapping[str, Descriptor], stream: IO[byt
         entries |= {names[d]: LayerEntry(source=p, mode=0o644) for d, p in places.items()}
         config, *layers = (names[digest] for digest in blobs)
         loaded.append({'Config': config, 'Layers': layers, 'RepoTags': [name]})
-    texts = {'manifest.json': encode(loaded), **make_index_files(images)}
+    texts = {'manifest.json': encode_as_json(loaded), **make_index_files(images)}
     entries |= {name: LayerEntry(content=text, mode=0o644) for name, text in texts.items()}
     write_layer(entries, stream)

@@ -29,7 +29,7 @@ from coevo.exports.images.layers import (
     list_folder,
     make_start_layers,
     normalise_mode,
-    write_steady_repository,
+    write_reproducible_repository,
 )
 from coevo.exports.images.layout import (
     LAYER,
@@ -45,9 +45,9 @@ from coevo.exports.selection import (
     Selection,
     TaskTexts,
     commit_start,
-    encode_lines,
-    iterate_repositories,
+    encode_json_lines,
     load_task_texts,
+    open_repositories_with_tasks,
     refuse_empty_export,
     select_tasks,
 )
@@ -135,7 +135,7 @@ class ImageBuilder:
         with tempfile.TemporaryDirectory(prefix='image-', dir=self.folder) as name:
             place = Path(name)
             place.chmod(0o755)
-            write_steady_repository(states.repository, commit, place / 'start')
+            write_reproducible_repository(states.repository, commit, place / 'start')
             try:
                 kit = self._get_kits(task.language).make_kit(task, place)
             except EnvironmentLost as error:
@@ -145,9 +145,11 @@ class ImageBuilder:
             if not kit.is_whole:
                 self.omissions.add(LeftOut.NOT_RUNNABLE)
                 return
-            self._add(states, task, commit, place / 'start', kit)
+            self._add_image(states, task, commit, place / 'start', kit)
 
-    def _add(self, states: StartStates, task: TaskRow, commit: str, start: Path, kit: Kit) -> None:
+    def _add_image(
+        self, states: StartStates, task: TaskRow, commit: str, start: Path, kit: Kit
+    ) -> None:
         language = LANGUAGES[task.language]
         tree = language.READING.open_tree(states.source, task.new_rev)
         layers = make_start_layers(start, commit, states.repository, tree, kit.beside)
@@ -257,7 +259,7 @@ def write_images(
             say=say,
         )
         clones = options.selection.clones
-        for repository, of_repository in iterate_repositories(wanted, clones, omissions):
+        for repository, of_repository in open_repositories_with_tasks(wanted, clones, omissions):
             with tempfile.TemporaryDirectory(prefix='states-', dir=root) as name:
                 states = StartStates(repository, Path(name))
                 with closing(states.repository):
@@ -268,11 +270,11 @@ def write_images(
     refuse_empty_export(len(builder.rows), omissions)
     writer.finish()
     rows = sorted((asdict(row) for row in builder.rows), key=lambda row: str(row['task_id']))
-    (folder / ENVIRONMENTS).write_bytes(encode_lines(rows))
-    yield from _describe(folder, builder.rows)
+    (folder / ENVIRONMENTS).write_bytes(encode_json_lines(rows))
+    yield from _describe_sizes(folder, builder.rows)
 
 
-def _describe(folder: Path, rows: list[ImageRow]) -> Iterator[str]:
+def _describe_sizes(folder: Path, rows: list[ImageRow]) -> Iterator[str]:
     stored = sum(path.stat().st_size for path in (folder / 'blobs').rglob('*') if path.is_file())
     whole = sum(row.bytes for row in rows)
     yield (

@@ -51,12 +51,12 @@ Entries = Mapping[str, LayerEntry]
 
 def write_layer(entries: Entries, stream: IO[bytes]) -> None:
     """Write entries as a tar archive, with the folders above them."""
-    with open_layer(stream) as tar:
+    with open_layer_for_writing(stream) as tar:
         for path in sorted({*entries, *_list_parents(entries)}, key=os.fsencode):
             _add_entry(tar, path, entries.get(path, LayerEntry()))
 
 
-def open_layer(stream: IO[bytes]) -> tarfile.TarFile:
+def open_layer_for_writing(stream: IO[bytes]) -> tarfile.TarFile:
     """Return an archive to write the entries of a layer to."""
     return tarfile.open(
         fileobj=stream,
@@ -118,7 +118,7 @@ def _list_below(folder: Path, place: str, root: Path | None) -> Iterator[tuple[s
         elif child.is_dir():
             yield path, LayerEntry()
             yield from _list_below(child, path, root)
-        elif child.is_file() and not is_stale(child):
+        elif child.is_file() and not is_stale_byte_code(child):
             yield path, LayerEntry(source=child, mode=normalise_mode(child.stat().st_mode))
 
 
@@ -132,7 +132,7 @@ def normalise_mode(mode: int) -> int:
     return 0o755 if mode & stat.S_IXUSR else 0o644
 
 
-def is_stale(path: Path) -> bool:
+def is_stale_byte_code(path: Path) -> bool:
     """Return whether a file is byte code that names another time of its source than the image's."""
     if not path.name.endswith(_BYTE_CODE):
         return False
@@ -155,7 +155,7 @@ class StartLayers:
     start: Entries
 
 
-def write_steady_repository(repository: Repository, commit: str, folder: Path) -> None:
+def write_reproducible_repository(repository: Repository, commit: str, folder: Path) -> None:
     """Check a commit out as `create_fresh_repository` does, with the same bytes on each machine.
 
     Git notes times of files in its index, and packs objects as its threads come.
@@ -190,7 +190,7 @@ def make_start_layers(
     tree        of the new revision, which says what belongs to the code
     beside      what is put beside its files, and hidden from Git
     """
-    _ignore_files_beside(folder, beside)
+    _exclude_files_from_git(folder, beside)
     entries = dict(list_folder(folder, _PLACE))
     start = repository.tree(commit)
     code = {
@@ -205,7 +205,7 @@ def make_start_layers(
     )
 
 
-def _ignore_files_beside(folder: Path, beside: Mapping[str, ProjectFile]) -> None:
+def _exclude_files_from_git(folder: Path, beside: Mapping[str, ProjectFile]) -> None:
     """Let `git status` of a repository pass over files beside its own."""
     info = folder / '.git/info'
     info.mkdir(exist_ok=True)

@@ -91,7 +91,7 @@ def locate_blob(layout: Path, digest: str) -> Path:
     return layout / 'blobs/sha256' / digest.partition(':')[2]  # own name: a digest
 
 
-def encode(value: object) -> bytes:
+def encode_as_json(value: object) -> bytes:
     """Return a value as JSON, always in the same bytes."""
     return json.dumps(value, sort_keys=True, separators=(',', ':')).encode()
 
@@ -159,7 +159,7 @@ class LayoutWriter:
             (self.folder / name).write_bytes(content)  # own name: of the layout
 
     def _add_json(self, media_type: str, value: object) -> Descriptor:
-        return self.add_blob(media_type, lambda stream: _write_all(stream, encode(value)))
+        return self.add_blob(media_type, lambda stream: _write_all(stream, encode_as_json(value)))
 
 
 def make_index_files(images: Mapping[str, Descriptor]) -> dict[str, bytes]:
@@ -169,7 +169,10 @@ def make_index_files(images: Mapping[str, Descriptor]) -> dict[str, bytes]:
         for name, descriptor in sorted(images.items())
     ]
     index = {'schemaVersion': 2, 'mediaType': INDEX, 'manifests': manifests}
-    return {'index.json': encode(index), 'oci-layout': encode({'imageLayoutVersion': '1.0.0'})}
+    return {
+        'index.json': encode_as_json(index),
+        'oci-layout': encode_as_json({'imageLayoutVersion': '1.0.0'}),
+    }
 
 
 def load_images(layout: Path) -> dict[str, Descriptor]:
@@ -184,7 +187,7 @@ def load_images(layout: Path) -> dict[str, Descriptor]:
         raise Fatal(f'{layout} has no images; write some with `coevo images build`') from None
 
 
-def name_images(layout: Path, place: str | None = None) -> dict[str, str]:
+def list_image_names_by_task(layout: Path, place: str | None = None) -> dict[str, str]:
     """Return the names of the images of a layout, by the id of their task.
 
     place  the name under which they were pushed to a registry; None for their own

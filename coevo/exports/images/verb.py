@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coevo.evaluation.verbs import parse_task_ids, require_extra
-from coevo.exports.verb import add_selection, parse_selection, print_written
+from coevo.exports.verb import add_selection_options, parse_selection, print_export_summary
 from coevo.model.errors import Fatal
 from coevo.options.parser import (
     Parser,
@@ -49,10 +49,10 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'export',
         help='write images as one archive',
         description='Writes images of a layout as one archive, which readers of OCI archives, `docker '
-        'load` and `podman load` read.',
+        'load` and `podman begin_loading_trace` read.',
         example='coevo images export images --out images.tar',
     )
-    _add_layout(export)
+    _add_layout_arguments(export)
     export.add_argument('--out', type=Path, required=True, metavar='FILE', help='a new file')
     export.set_defaults(run=require_extra(_run_export))
     load = steps.add_parser(
@@ -61,7 +61,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         description='Loads images of a layout into Docker, or into Podman if DOCKER_HOST names its socket.',
         example='coevo images load images',
     )
-    _add_layout(load)
+    _add_layout_arguments(load)
     load.set_defaults(run=require_extra(_run_load))
     push = steps.add_parser(
         'push',
@@ -70,7 +70,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'registry, with the login that the engine has.',
         example='coevo images push images --to registry.example/team/tasks',
     )
-    _add_layout(push)
+    _add_layout_arguments(push)
     push.add_argument(
         '--to', required=True, metavar='NAME', help='the registry with the name of the images there'
     )
@@ -98,12 +98,12 @@ def _add_build(steps: argparse._SubParsersAction[Parser]) -> None:
         default='coevo-task',
         help='the name of the images; their tags are the ids of the tasks',
     )
-    add_selection(build)
+    add_selection_options(build)
     add_sandbox_option(build)
     build.set_defaults(run=require_extra(_run_build))
 
 
-def _add_layout(verb: Parser) -> None:
+def _add_layout_arguments(verb: Parser) -> None:
     verb.add_argument(
         'layout', type=Path, metavar='DIR', help='a folder that `coevo images build` wrote'
     )
@@ -118,7 +118,7 @@ def _add_layout(verb: Parser) -> None:
 
 
 def _run_build(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.options import require_verified
+    from coevo.evaluation.options import verify_and_get_sha256
     from coevo.exports.images.building import ImageOptions, write_images
     from coevo.exports.images.layout import parse_image_name
     from coevo.exports.selection import Omissions
@@ -129,14 +129,14 @@ def _run_build(arguments: argparse.Namespace) -> int:
     require_new(arguments.out)
     selection = parse_selection(arguments)
     snapshot.require_texts(selection.snapshot, selection.tasks)
-    require_verified(selection.snapshot)
+    verify_and_get_sha256(selection.snapshot)
     omissions = Omissions()
     with _open_base(arguments.base) as base, build_new_folder(arguments.out) as folder:
         options = ImageOptions(
             selection=selection, base=base, name=arguments.name, sandbox=arguments.sandbox
         )
         sentences = [*write_images(folder, options, omissions, _say)]
-    print_written(arguments.out, selection, omissions, sentences)
+    print_export_summary(arguments.out, selection, omissions, sentences)
     return 0
 
 

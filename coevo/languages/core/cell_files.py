@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from coevo.git.objects import LINK
 from coevo.git.process import CorruptObject
-from coevo.git.repository import Repository, TreeEntry, find_stand_in, make_stand_in
+from coevo.git.repository import Repository, TreeEntry, find_missing_object_id, make_stand_in
 from coevo.languages.cells import CellEdits
 from coevo.languages.observation import MainSources
 from coevo.languages.packed_files import Files
@@ -26,19 +26,19 @@ CellFiles = dict[str, tuple[str, bytes]]
 """Path -> Git's mode, and the content or, for a link, the target."""
 
 
-def list_stored_sizes(repository: Repository, rev: str) -> Iterable[int]:
+def list_stored_file_sizes(repository: Repository, rev: str) -> Iterable[int]:
     """Return the sizes in bytes of those files of a revision whose content the clone has."""
     return repository.measure_sizes(rev).values()
 
 
-def read_sizes(repository: Repository, rev: str) -> Iterable[int]:
+def read_file_sizes(repository: Repository, rev: str) -> Iterable[int]:
     """Read each file of a revision and yield its size in bytes.
 
-    A file that cannot be read raises an error, unlike in `list_stored_sizes`; one of which a
+    A file that cannot be read raises an error, unlike in `list_stored_file_sizes`; one of which a
     partial clone lacks the content is left out.
     """
     oids = (entry.oid for entry in repository.tree(rev).values())
-    return (len(repository.blob(oid)) for oid in oids if oid not in repository.holes)
+    return (len(repository.blob(oid)) for oid in oids if oid not in repository.absent_object_ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class RevisionTrees:
 
     repository: Repository
     select_test_paths: Callable[[Repository, str], Iterable[str]]
-    list_sizes: Callable[[Repository, str], Iterable[int]] = list_stored_sizes
+    list_sizes: Callable[[Repository, str], Iterable[int]] = list_stored_file_sizes
     always_read: frozenset[str] | None = None
     _test_paths: dict[str, frozenset[str]] = field(default_factory=dict)
     _converted: dict[str, Mapping[str, bytes]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class RevisionTrees:
         self._test_paths.pop(rev, None)
         self._converted.pop(rev, None)
 
-    def find_layout_fault(self, rev: str) -> str | None:
+    def explain_unwritable(self, rev: str) -> str | None:
         """Return why a revision cannot be written to a disk; None if it can.
 
         `path_too_long`, or `tree_too_large` if its files have more than 512 MiB together.
@@ -120,7 +120,7 @@ class RevisionTrees:
     def _read_side(self, rev: str, *, tests: bool) -> Iterator[tuple[str, tuple[str, bytes]]]:
         theirs = self.list_test_paths(rev)
         if rev not in self._converted:
-            self._converted[rev] = self.repository.load_converted_files(rev)
+            self._converted[rev] = self.repository.load_files_changed_by_checkout(rev)
         converted = self._converted[rev]
         for path, entry in self.repository.tree(rev).items():
             if (path in theirs) is tests:
@@ -136,7 +136,7 @@ class RevisionTrees:
             and self.always_read is not None
             and posixpath.splitext(path)[1] not in self.always_read
         )
-        if may_be_missing and entry.oid in self.repository.holes:
+        if may_be_missing and entry.oid in self.repository.absent_object_ids:
             return make_stand_in(entry.oid)
         return self.repository.blob(entry.oid)
 
@@ -156,7 +156,7 @@ class StandIn:
 def find_stand_ins(files: Files) -> tuple[StandIn, ...]:
     """Return the stand-ins among the files of a tree, sorted by path."""
     oids = (
-        (path, find_stand_in(content))
+        (path, find_missing_object_id(content))
         for path, (_, content) in sorted(files.items())
         if len(content) <= _MOST_BYTES
     )

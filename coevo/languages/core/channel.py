@@ -164,7 +164,7 @@ def judge_unended(*, late: bool, running: bool, status: str) -> Verdict | None:
     return Verdict(outcome=Outcome.ERROR, signature=status) if running else None
 
 
-def judge_before_tests(status: str, message: str = '') -> Verdict:
+def judge_end_before_tests(status: str, message: str = '') -> Verdict:
     """Return the verdict on a test whose process ended before the test began.
 
     It is `timeout` if a limit of CPU or wall time ended the process, else `error` with the status

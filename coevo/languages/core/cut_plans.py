@@ -154,7 +154,7 @@ class CutPlan(Generic[O, P]):
         self.targets |= {piece: None for piece in self.pieces if piece.span in spans}
 
     @cached_property
-    def reverted(self) -> dict[P, OriginalTest]:
+    def originals_of_reverted_pieces(self) -> dict[P, OriginalTest]:
         """The pieces of the targets that are reverted, not removed, each with its original."""
         return {
             piece: target.original
@@ -163,7 +163,7 @@ class CutPlan(Generic[O, P]):
         }
 
     @cached_property
-    def owned(self) -> set[P]:
+    def pieces_only_targets_use(self) -> set[P]:
         """The pieces that only targets use, directly or through each other; targets do not count.
 
         Also the pieces that must go when these go (`list_followers`).
@@ -178,20 +178,26 @@ class CutPlan(Generic[O, P]):
 
         None are returned if any test is reverted or inserted.
         """
-        if self.reverted or self.inserted:
+        if self.originals_of_reverted_pieces or self.inserted:
             return ()
         return self.rules.list_emptied(self)
 
     @cached_property
     def left(self) -> list[P]:
         """The pieces that stay in any case: neither targets nor owned."""
-        return [p for p in self.pieces if p not in self.owned and p not in self.targets]
+        return [
+            p
+            for p in self.pieces
+            if p not in self.pieces_only_targets_use and p not in self.targets
+        ]
 
     @property
     def removed_spans(self) -> list[Span]:
         """The spans of owned pieces and of reverted targets, which old pieces may replace."""
         return [
-            piece.span for piece in self.pieces if piece in self.owned or piece in self.reverted
+            piece.span
+            for piece in self.pieces
+            if piece in self.pieces_only_targets_use or piece in self.originals_of_reverted_pieces
         ]
 
     def apply_cuts(self) -> bytes:
@@ -215,7 +221,7 @@ class CutPlan(Generic[O, P]):
     def _find_still_needed(self, brought: OldContent[O, P]) -> set[P]:
         """Return the owned pieces that must stay: old tests use them, and no old piece comes."""
         names = brought.mentions
-        spare = [piece for piece in self.owned if piece not in brought.instead]
+        spare = [piece for piece in self.pieces_only_targets_use if piece not in brought.instead]
         if self.rules.is_by_name:
             names -= brought.names
             spare = [piece for piece in spare if brought.names.isdisjoint(piece.names)]
@@ -253,7 +259,11 @@ class OldFile(Generic[O, P]):
         self.new = plan.file
         self.old = rules.parse(source)
         self.renamed = {'': ''}
-        reverted = {at: test for at, test in plan.reverted.items() if test.source == source}
+        reverted = {
+            at: test
+            for at, test in plan.originals_of_reverted_pieces.items()
+            if test.source == source
+        }
         inserted = [test.method for test in plan.inserted if test.source == source]
         for at, test in reverted.items():
             self._map_types(rules.get_type_name(test.method.test_class), at.owner)
@@ -335,14 +345,16 @@ def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
     slots = {
         slot: piece
         for piece in plan.pieces
-        if piece in plan.owned
+        if piece in plan.pieces_only_targets_use
         for slot in rules.list_slots(piece, piece.owner)
     }
     files: list[OldFile[O, P]] = []
     instead: dict[P, bytes] = {}
     brought: list[tuple[OldFile[O, P], P, P | None]] = []
     takers: dict[P, tuple[OldFile[O, P], P]] = {}
-    for source in sorted({test.source for test in (*plan.reverted.values(), *plan.inserted)}):
+    for source in sorted(
+        {test.source for test in (*plan.originals_of_reverted_pieces.values(), *plan.inserted)}
+    ):
         file = OldFile(plan, source)
         files.append(file)
         instead |= {at: rules.render(file, was, at) for at, was in file.targets.items()}
@@ -368,7 +380,7 @@ def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
     )
 
 
-def find_neighbour(
+def find_insertion_neighbour(
     piece: P,
     beside: Sequence[P],
     list_slots: Callable[[P], Collection[Hashable]],

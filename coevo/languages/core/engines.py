@@ -12,7 +12,7 @@ from coevo.sandboxes.sandbox import Sandbox, open_sandbox
 from coevo.sandboxes.workspace import open_workspace
 
 
-def open_run_ground(sandbox: str, stack: ExitStack) -> tuple[Sandbox, Path]:
+def open_sandbox_and_workspace(sandbox: str, stack: ExitStack) -> tuple[Sandbox, Path]:
     """Open a sandbox by its name and a temporary workspace; both are closed with the stack."""
     opened = open_sandbox(sandbox)
     stack.callback(opened.close)

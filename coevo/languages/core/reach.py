@@ -14,7 +14,7 @@ from coevo.languages.reading import RevisionTree
 Parse = Callable[[bytes], SourceFile]
 
 
-def load_other_files(
+def load_other_test_files(
     repository: Repository, files: RevisionTree, path: str, suffix: str
 ) -> dict[str, bytes]:
     """Return the contents by path of files that end in `suffix`, without `path` and the code.
@@ -51,7 +51,7 @@ def find_derived_types(
         known |= wanted
         types = [
             (path, type_)
-            for path, file in find_mentioning(files, wanted, parse).items()
+            for path, file in parse_files_mentioning(files, wanted, parse).items()
             for type_ in file.types
             if not wanted.isdisjoint(list_parents(type_))
         ]
@@ -62,7 +62,7 @@ def find_derived_types(
         yield path, frozenset(below[path])
 
 
-def find_files_above(
+def find_base_type_files(
     files: Mapping[str, bytes], own: Iterable[DeclaredType], parse: Parse
 ) -> set[str]:
     """Return the paths of the files that declare base types of some types, directly or not.
@@ -74,14 +74,14 @@ def find_files_above(
     """
     paths: set[str] = set()
     names = {name for type_ in own for name in list_parents(type_)}
-    while users := find_mentioning(files, names, parse, paths):
+    while users := parse_files_mentioning(files, names, parse, paths):
         declared = [(p, t) for p, file in users.items() for t in file.types if t.simple in names]
         paths |= {path for path, _ in declared}
         names = {name for _, type_ in declared for name in list_parents(type_)}
     return paths
 
 
-def find_mentioning(
+def parse_files_mentioning(
     files: Mapping[str, bytes],
     names: AbstractSet[str],
     parse: Parse,

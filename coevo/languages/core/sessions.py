@@ -17,7 +17,7 @@ from coevo.languages.core.test_processes import (
     describe_ending,
     dismiss_process,
     listen_until_over,
-    read_noise_between,
+    read_error_output_between_marks,
     send_order_parts,
 )
 from coevo.languages.core.test_runs import Report, RunResult, TestRun
@@ -129,7 +129,7 @@ class _Session(Generic[Run, Report]):
         """
         nonce, key, mark = (secrets.token_hex(16) for _ in range(3))
         heard: Report = run.make_report(key)
-        self._process.resume_watch()
+        self._process.resume_usage_sampling()
         order = self._orders.make_session_order(run, nonce, key, mark)
         send_order_parts(self._process, *order)
         stream = read_events(self._process.stdout, nonce, run.line_bytes)
@@ -142,12 +142,12 @@ class _Session(Generic[Run, Report]):
         self._used += spent
         if not heard.is_run_complete(status, over=over):
             return None, spent
-        noise = read_noise_between(self._process, mark)
+        noise = read_error_output_between_marks(self._process, mark)
         return RunResult(heard=heard, status=status, cpu_seconds=spent, noise=noise), spent
 
     def pause(self) -> None:
         """Stop watching the process until the next run."""
-        self._process.pause_watch()
+        self._process.pause_usage_sampling()
 
     def close(self) -> None:
         """End the process; it may end by itself first."""

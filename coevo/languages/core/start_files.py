@@ -57,7 +57,7 @@ class StartFileMaker(Generic[O, P]):
             emptied = [*emptied, *more]
             plan = CutPlan(self.rules, file, found, used_elsewhere, emptied=emptied)
         start = plan.apply_cuts()
-        self._check(file, start, originals)
+        self._require_valid_result(file, start, originals)
         return start
 
     def transplant_tests(
@@ -91,7 +91,7 @@ class StartFileMaker(Generic[O, P]):
         found = {target: file.find_declaration(target.method, 'old') for target in targets}
         text = CutPlan(self.rules, file, found, used_elsewhere, inserted=inserted).apply_cuts()
         sources = [target.original for target in targets if target.original is not None]
-        self._check(file, text, sources + inserted * self.rules.tolerates_inserted)
+        self._require_valid_result(file, text, sources + inserted * self.rules.tolerates_inserted)
         return text
 
     def add_helpers(self, old: bytes, new: bytes) -> bytes:
@@ -157,7 +157,9 @@ class StartFileMaker(Generic[O, P]):
                 emptied.append(piece)
         return emptied
 
-    def _check(self, file: O, text: bytes, originals: Iterable[OriginalTest]) -> None:
+    def _require_valid_result(
+        self, file: O, text: bytes, originals: Iterable[OriginalTest]
+    ) -> None:
         """Raise an error if a text that was made from a file is no valid result.
 
         originals  the files from which tests came; their faults are tolerated by the rules

@@ -76,7 +76,7 @@ def send_only_order(process: Process, order: str) -> None:
 
     A process that has already ended is not an error.
     """
-    text = process.translate_for_job(order)
+    text = process.translate_paths_for_job(order)
     try:
         process.stdin.write(text.encode(errors='surrogateescape') + b'\n')
         process.stdin.close()
@@ -117,7 +117,7 @@ def describe_ending(process: Process) -> str:
     return process.exceeded or f'exit:{process.wait()}'
 
 
-def read_noise_between(process: Process, mark: str) -> str:
+def read_error_output_between_marks(process: Process, mark: str) -> str:
     """Return what a process wrote to standard error between two lines that consist of a mark.
 
     Waits up to 5 seconds for the second mark. If a mark is missing, returns what there is.

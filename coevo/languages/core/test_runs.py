@@ -107,12 +107,12 @@ class RunResult(Generic[Report]):
     noise: str
 
     @property
-    def is_killed(self) -> bool:
+    def is_killed_from_outside(self) -> bool:
         """True if the process was killed, but not by a limit, before it reported all tests."""
-        return is_killed(self.heard, self.status)
+        return is_killed_from_outside(self.heard, self.status)
 
 
-def is_killed(heard: ProcessReport, status: str) -> bool:
+def is_killed_from_outside(heard: ProcessReport, status: str) -> bool:
     """Return whether a process was killed, but not by a limit, before it reported all tests."""
     return status in KILLED and heard.late is None and not heard.is_complete
 
@@ -127,7 +127,7 @@ def repeat_while_killed(run_once: Callable[[], RunResult[Report]]) -> RunResult[
     for _ in range(MOST_KILLS):
         done = run_once()
         used += done.cpu_seconds
-        if not done.is_killed:
+        if not done.is_killed_from_outside:
             break
     return replace(done, cpu_seconds=used)
 

@@ -65,7 +65,7 @@ def list_assertions(source: str) -> tuple[str, ...]:
     text = source.encode()
     root = Parser(GO).parse(text).root_node
     read = _OracleFinder(root, text)
-    assertions = [read.describe_call(call) for call in read.find_calls()]
+    assertions = [read.describe_call(call) for call in read.iterate_assertion_calls()]
     return (*assertions, *(f'Output({output})' for output in read.list_expected_outputs()))
 
 
@@ -85,14 +85,14 @@ def find_oracle_lines(source: bytes) -> frozenset[int]:
     """
     read = _OracleFinder(Parser(GO).parse(source).root_node, source)
     lines: set[int] = set()
-    for call in read.find_calls():
+    for call in read.iterate_assertion_calls():
         lines |= set(range(call.start_point.row + 1, call.end_point.row + 2))
-        condition = read.find_condition(call)
+        condition = read.find_enclosing_if(call)
         if condition is not None:
             body = condition.child_by_field_name('consequence')
             last = (body or condition).start_point.row + 1
             lines |= set(range(condition.start_point.row + 1, last + 1))
-    return frozenset(lines | read.find_output_lines())
+    return frozenset(lines | read.find_expected_output_lines())
 
 
 def find_assertion_calls(function: Node, source: bytes) -> Sequence[tuple[Node, Sequence[Node]]]:
@@ -104,7 +104,7 @@ def find_assertion_calls(function: Node, source: bytes) -> Sequence[tuple[Node, 
     source  the file of the function
     """
     finder = _OracleFinder(function, source)
-    return [(call, finder.list_asserted_nodes(call)) for call in finder.find_calls()]
+    return [(call, finder.list_asserted_nodes(call)) for call in finder.iterate_assertion_calls()]
 
 
 def expects_exception(source: bytes, method: TestMethod) -> bool:
@@ -128,7 +128,7 @@ class _OracleFinder:
         self._tokens = GoTokenIndex(root, source)
         self._handed = _USUAL | frozenset(self._list_test_parameters())
 
-    def find_calls(self) -> Iterator[Node]:
+    def iterate_assertion_calls(self) -> Iterator[Node]:
         """Yield the calls that are assertions; outer calls come before calls in their arguments."""
         return (node for node in _walk_nodes(self._root) if self._is_oracle(node))
 
@@ -141,7 +141,7 @@ class _OracleFinder:
                 if comments and OUTPUT.match(comments[0]):
                     yield ' '.join(' '.join(comments).split())
 
-    def find_output_lines(self) -> frozenset[int]:
+    def find_expected_output_lines(self) -> frozenset[int]:
         """Return the 1-based lines of the comments that state expected outputs of examples."""
         return frozenset(
             self._source.count(b'\n', 0, at) + 1 + line
@@ -162,7 +162,7 @@ class _OracleFinder:
         asserted = map(self._join_tokens, self._list_asserted_arguments(call, name))
         return f'{start.lstrip(".")}({", ".join(asserted)})'
 
-    def find_condition(self, call: Node) -> Node | None:
+    def find_enclosing_if(self, call: Node) -> Node | None:
         """Return the nearest `if` around a call within the same function; None if there is none."""
         node = call.parent
         while node is not None and node.type not in _FUNCTIONS:
@@ -172,7 +172,7 @@ class _OracleFinder:
         return None
 
     def _describe_condition(self, call: Node) -> str:
-        condition = self.find_condition(call)
+        condition = self.find_enclosing_if(call)
         if condition is None:
             return ''
         parts = [condition.child_by_field_name(name) for name in ('initializer', 'condition')]

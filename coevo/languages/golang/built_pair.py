@@ -125,7 +125,7 @@ class GoBuiltPair:
         binary = self._cells.compile_binary(compiled.key)
         if binary.code:
             return Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
-        if _is_left_out(binary, method):
+        if _is_file_left_out(binary, method):
             return None
         torn = binary.torn.get(method.test_file)
         name = f'{method.test_file}#{method.test_method}'
@@ -348,7 +348,7 @@ class GoBuiltPair:
         binary = self._cells.compile_binary(compiled.key)
         if binary.code:
             return Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
-        if _is_left_out(binary, method):
+        if _is_file_left_out(binary, method):
             return _MISSING
         if binary.path is None and binary.all:
             return Verdict(outcome=Outcome.COMPILE_ERROR, signature=binary.all)
@@ -360,7 +360,7 @@ def _has_passed(done: GoRunResult, method: TestMethod) -> bool:
     return verdict is not None and verdict.outcome is Outcome.PASS
 
 
-def _is_left_out(binary: GoBinary, method: TestMethod) -> bool:
+def _is_file_left_out(binary: GoBinary, method: TestMethod) -> bool:
     """Return whether a test's file is absent or has build constraints that keep it out.
 
     False if the compiler did not list the files.

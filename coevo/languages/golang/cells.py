@@ -45,7 +45,7 @@ class BinaryVariant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoBinary:
-    """A test binary, or the reasons why there is none; the fields are those of `inside/compile.go`.
+    """A test binary, or the reasons why there is none; the fields are those of `home_in_sandbox/compile.go`.
 
     whole   whether everything compiled
     none    whether the package has no tests to compile
@@ -141,7 +141,7 @@ class GoCells:
         self._trees[name] = archive
         return archive
 
-    def find_compiled_packages(self, tree: Path) -> Path | None:
+    def find_compiled_standard_library(self, tree: Path) -> Path | None:
         """Return the folder of the compiled standard library, for tests that run the go command.
 
         None if no Go file of the tree contains the text `"go"`.
@@ -210,10 +210,10 @@ class GoCells:
         }
         if not order['Stubs']:
             order['Stubs'] = not self.compile_binary(key, project, BinaryVariant()).whole
-        return _read_binary(self.ask_compiler('compile', self.pack_tree(key, project), order))
+        return _make_binary(self.ask_compiler('compile', self.pack_tree(key, project), order))
 
 
-def _read_binary(answer: CompilerReply) -> GoBinary:
+def _make_binary(answer: CompilerReply) -> GoBinary:
     result = answer.result
     return GoBinary(
         path=answer.binary,

@@ -1,6 +1,6 @@
 """Reads what a test process and its observer report. Nothing is trusted before it is checked.
 
-The observer watches the test process from above (`inside/observe.go`). The test process cannot
+The observer watches the test process from above (`home_in_sandbox/observe.go`). The test process cannot
 forge the observer's events, since these carry a key that only coevo's program knows.
 """
 
@@ -13,12 +13,12 @@ from typing import Any
 
 from coevo.languages.core.channel import (
     find_withheld_resource,
-    judge_before_tests,
+    judge_end_before_tests,
     judge_no_start,
     judge_unended,
 )
-from coevo.languages.core.test_runs import is_killed
-from coevo.languages.observation import ObservedCalls, explain_disagreement
+from coevo.languages.core.test_runs import is_killed_from_outside
+from coevo.languages.observation import ObservedCalls, explain_unconfirmed_pass
 from coevo.languages.verdicts import UNOBSERVED, Verdict
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
@@ -58,7 +58,7 @@ class GoProcessReport:
     status    how the test process ended, as coevo's program saw it
     unread    whether no stand-in for a missing file was read, as coevo's program saw it
     late      the test whose time limit caused the process to be killed
-    executed  rows of `inside/executed.go`
+    executed  rows of `home_in_sandbox/executed.go`
     key       authenticates the events that no test process may forge: the end of a run,
               observations
     seen      the observations; None if there was no observer
@@ -116,7 +116,7 @@ class GoProcessReport:
         That is so if a test was too slow, or if everything was reported and the process was not
         killed from outside.
         """
-        return self.late is not None or (over and not is_killed(self, status))
+        return self.late is not None or (over and not is_killed_from_outside(self, status))
 
     @property
     def running(self) -> str | None:
@@ -182,7 +182,7 @@ def _make_verdict(
         return None
     if as_told and heard.status is not None:
         return Verdict(outcome=Outcome.MISSING)
-    return judge_before_tests(status, noise[-300:]) if silent and index == 0 else None
+    return judge_end_before_tests(status, noise[-300:]) if silent and index == 0 else None
 
 
 def _parse_verdict(event: dict[str, Any]) -> Verdict:
@@ -274,4 +274,4 @@ def explain_doubt(seen: GoObservation | None, test: str) -> str | None:
     """
     if seen is None:
         return UNOBSERVED
-    return explain_disagreement(seen.tests.get(test, _UNSEEN), interferes=seen.altered)
+    return explain_unconfirmed_pass(seen.tests.get(test, _UNSEEN), interferes=seen.altered)

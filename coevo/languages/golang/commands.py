@@ -33,7 +33,7 @@ def add_commands(
     """
     where = '' if module == '.' else f'cd {shlex.quote(module)} && '
     is_vendored = environment.build_tool.endswith(VENDORING)
-    start = f'GOWORK=off go test {VENDORING}' if is_vendored else _build_start(module, tree)
+    start = f'GOWORK=off go test {VENDORING}' if is_vendored else _make_command_prefix(module, tree)
     test = f'{where}{start}{_OPTIONS} -count=1'
     wanted = methods or _list_all_tests(tree.parse_file(test_file), module, test_file)
     pattern = shlex.quote(make_run_pattern(wanted))
@@ -44,7 +44,7 @@ def add_commands(
     )
 
 
-def _build_start(module: str, tree: RevisionTree) -> str:
+def _make_command_prefix(module: str, tree: RevisionTree) -> str:
     """Return the start of the command: `go test` with what makes it use the right go.mod.
 
     In a workspace, it makes a go.mod beside the tree that does what go.work does.
@@ -67,7 +67,7 @@ def _build_start(module: str, tree: RevisionTree) -> str:
     )
 
 
-def build_command_start(module: str, environment: Environment | None) -> str:
+def choose_command_prefix(module: str, environment: Environment | None) -> str:
     """Return the start of the command that runs tests of a module, without tests and options.
 
     It is taken from the command of `add_commands` if the environment has one; otherwise it suits

@@ -157,9 +157,11 @@ class GoCompiler:
                     elif _BINARY.fullmatch(entry.name):
                         name = entry.name.partition('/')[2]
                         binary = self._folder / 'binaries' / secrets.token_hex(16)
-                        _write_whole_file(join_beneath(binary.parent, binary.name), file, 0o755)
+                        _write_file_atomically(
+                            join_beneath(binary.parent, binary.name), file, 0o755
+                        )
                     elif _ENTRY.fullmatch(entry.name):
-                        _write_whole_file(
+                        _write_file_atomically(
                             join_beneath(cache, entry.name.partition('/')[2]), file, 0o644
                         )
         except (tarfile.TarError, ValueError):
@@ -219,11 +221,11 @@ class _CompilerProcess:
         The archive is b'' if the process did not reply.
         """
         self.count += 1
-        self._process.resume_watch()
+        self._process.resume_usage_sampling()
         with watch_limits(self._process, self, _BOUNDS, self._used):
             self._send_order(order, tree.read_bytes())
-            content = self._load_archive()
-        self._process.pause_watch()
+            content = self._receive_archive()
+        self._process.pause_usage_sampling()
         spent = self._process.get_cpu_seconds() - self._used
         self._used += spent
         return content, spent
@@ -250,17 +252,17 @@ class _CompilerProcess:
         dismiss_process(self._process)
 
     def _send_order(self, order: Mapping[str, object], archive: bytes) -> None:
-        line = self._process.translate_for_job(json.dumps({**order, 'Size': len(archive)}))
+        line = self._process.translate_paths_for_job(json.dumps({**order, 'Size': len(archive)}))
         send_order_parts(self._process, line.encode() + b'\n', archive)
 
-    def _load_archive(self) -> bytes:
+    def _receive_archive(self) -> bytes:
         length = self._process.stdout.readline(_LENGTH_BYTES)
         if not length.strip().isdigit() or int(length) > COMPILING_DISK_BYTES:
             return b''
         return self._process.stdout.read(int(length))
 
 
-def _write_whole_file(place: SafePath, content: Any, mode: int) -> None:
+def _write_file_atomically(place: SafePath, content: Any, mode: int) -> None:
     """Write a file whole or not at all; a file of the same name is replaced."""
     new = place.join_beside(f'.{secrets.token_hex(8)}')
     with new.open_new_file(mode) as file:

@@ -49,7 +49,7 @@ def make_unbuilt_end(commit: Commit, lacking: str) -> GoBuiltEnd:
     return GoBuiltEnd(build=make_build_without_runtime(commit.rev, lacking))
 
 
-def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) -> GoBuiltEnd:
+def build_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) -> GoBuiltEnd:
     """Build one end of a pair, or return what another pair built in the same way, without cost.
 
     It downloads the modules that the end needs. The build has a failure and no project if the
@@ -63,7 +63,7 @@ def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) 
         build, project = known
         return GoBuiltEnd(build=dataclasses.replace(build, cpu_seconds=0.0), project=project)
     description = context.describe_revision(commit.rev, pair.repo, pair.new)
-    refused = description.refusal or context.trees.find_layout_fault(commit.rev)
+    refused = description.refusal or context.trees.explain_unwritable(commit.rev)
     if refused is not None:
         return GoBuiltEnd(build=_make_build(commit.rev, toolchain, {}, failure=refused))
     project = context.resolve_project(commit.rev, description, toolchain, pair.new)

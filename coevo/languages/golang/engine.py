@@ -10,7 +10,7 @@ from coevo.languages.engine import RunSettings
 from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.cells import GoCells
 from coevo.languages.golang.compiler import GoCompiler
-from coevo.languages.golang.ends import choose_toolchain, make_end, make_unbuilt_end
+from coevo.languages.golang.ends import build_end, choose_toolchain, make_unbuilt_end
 from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.supply import GoSupply
@@ -43,13 +43,15 @@ class GoBuilder:
             ends = make_unbuilt_end(pair.old, toolchain), make_unbuilt_end(pair.new, toolchain)
             return GoBuiltPair(pair=pair, ends=ends, context=self._context)
         cells = self._get_cells(toolchain)
-        old, new = (make_end(self._context, cells, commit, pair) for commit in (pair.old, pair.new))
+        old, new = (
+            build_end(self._context, cells, commit, pair) for commit in (pair.old, pair.new)
+        )
         runs = GoPairRuns(cells=GoPairCells(ends=(old, new), all=cells))
         return GoBuiltPair(pair=pair, ends=(old, new), context=self._context, runs=runs)
 
     def _get_cells(self, toolchain: GoToolchain) -> GoCells:
         if toolchain not in self._cells:
-            prepared = self._context.get_prepared(toolchain)
+            prepared = self._context.get_prepared_toolchain(toolchain)
             shared = self._context.root / f'go-{toolchain.version}'
             folder = (
                 self._context.root / f'cells-{id(self):x}-{toolchain.version}'

@@ -32,7 +32,7 @@ _STANDARD = {
 
 def propose_fix(project: ProjectFiles, source: bytes, failure: TestFailure) -> Fix | None:
     """See `MechanicalFixer.propose_fix`."""
-    clause, names = _CLAUSE.search(source), _list_packages(project)
+    clause, names = _CLAUSE.search(source), _count_package_names(project)
     if names and (clause is None or clause[1].decode() not in names):
         return _set_package(source, clause, min(names, key=lambda name: (-names[name], name)))
     if found := _UNUSED.search(failure.signature):
@@ -49,7 +49,7 @@ def list_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
 
 
 @lru_cache(maxsize=4)  # asked for each failure of a suite
-def _list_packages(project: ProjectFiles) -> Mapping[str, int]:
+def _count_package_names(project: ProjectFiles) -> Mapping[str, int]:
     """Return the names that package clauses in the folder of the test file may have, with counts.
 
     They are those of its other files, and for external tests those of the code.

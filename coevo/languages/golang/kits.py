@@ -44,8 +44,8 @@ class GoKits:
         if libraries:
             download_modules(toolchain, libraries)
         modules = Mount(source=locate_module_cache(), target=MODULES)
-        runtime = Mount(source=toolchain.home, target=toolchain.inside)
-        is_system = toolchain.inside.startswith('/usr/')
+        runtime = Mount(source=toolchain.home, target=toolchain.home_in_sandbox)
+        is_system = toolchain.home_in_sandbox.startswith('/usr/')
         return Kit(
             mounts=(modules,) if is_system else (modules, runtime),
             system=(runtime,) if is_system else (),

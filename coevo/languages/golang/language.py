@@ -11,7 +11,7 @@ from coevo.languages.capabilities import Capability
 from coevo.languages.golang import assertions, reading, surgery
 from coevo.languages.golang.commands import (
     add_commands as add_commands,
-    build_command_start,
+    choose_command_prefix,
     make_run_pattern,
 )
 from coevo.languages.golang.engine import make_engine as make_engine
@@ -95,6 +95,6 @@ def make_prompt_words(
         framework="Go's testing package",
         new_test='`go test` calls TestX; it runs ExampleX if that ends with a comment `// Output:`.',
         new_file='its package clause and the imports that its tests need',
-        running=(f'{build_command_start(module, environment)} -vet=off{chosen} .',),
+        running=(f'{choose_command_prefix(module, environment)} -vet=off{chosen} .',),
         side_effects='tests that write into the tree, or a go.mod that is completed',
     )

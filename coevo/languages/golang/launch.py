@@ -110,8 +110,8 @@ def _list_common_mounts(made: PreparedToolchain) -> Iterator[Mount]:
     yield Mount(source=made.program, target=PROGRAM)
     locate_module_cache().mkdir(mode=0o755, parents=True, exist_ok=True)
     yield Mount(source=locate_module_cache(), target=MODULES)
-    if not made.toolchain.inside.startswith('/usr/'):
-        yield Mount(source=made.toolchain.home, target=made.toolchain.inside)
+    if not made.toolchain.home_in_sandbox.startswith('/usr/'):
+        yield Mount(source=made.toolchain.home, target=made.toolchain.home_in_sandbox)
 
 
 def make_variables(toolchain: GoToolchain) -> dict[str, str]:
@@ -120,8 +120,8 @@ def make_variables(toolchain: GoToolchain) -> dict[str, str]:
     They allow no network, no compiling of C, and no other toolchain.
     """
     return {
-        'PATH': f'{toolchain.inside}/bin:/usr/bin:/bin',
-        'GOROOT': toolchain.inside,
+        'PATH': f'{toolchain.home_in_sandbox}/bin:/usr/bin:/bin',
+        'GOROOT': toolchain.home_in_sandbox,
         'GOPATH': '/tmp/go',
         'GOMODCACHE': MODULES,
         'GOFLAGS': MODULE_FLAGS,

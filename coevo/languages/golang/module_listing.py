@@ -96,7 +96,9 @@ class ModuleLister:
             rows = _receive_rows(process)
             served.raise_trouble()
             if rows is None:
-                return dict.fromkeys(folders, ListedModule(failure=_explain_silence(process)))
+                return dict.fromkeys(
+                    folders, ListedModule(failure=_kill_and_explain_silence(process))
+                )
             listed = dict(_parse_modules(rows, folders, served.url))
         for module in listed.values():
             for path, version, digest in parse_hashes(module.go_sum):
@@ -148,7 +150,7 @@ def _receive_rows(process: Process) -> Sequence[Mapping[str, Any]] | None:
     return rows
 
 
-def _explain_silence(process: Process) -> str:
+def _kill_and_explain_silence(process: Process) -> str:
     """Kill a process that did not reply, and return the limit that it exceeded, as a failure.
 
     Raises:

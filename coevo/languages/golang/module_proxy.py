@@ -51,7 +51,9 @@ class DatedVersions:
         if listed is None or self._when is None:
             return listed
         first_new = bisect.bisect_left(
-            listed, True, key=lambda version: not self._is_old(f'{module}/@v/{version}.info')
+            listed,
+            True,
+            key=lambda version: not self._existed_on_day(f'{module}/@v/{version}.info'),
         )
         return listed[:first_new]
 
@@ -67,7 +69,11 @@ class DatedVersions:
             Transient: a proxy did not reply.
         """
         listed = self._fetch_versions(module)
-        if self._when is not None and listed and not self._is_old(f'{module}/@v/{listed[0]}.info'):
+        if (
+            self._when is not None
+            and listed
+            and not self._existed_on_day(f'{module}/@v/{listed[0]}.info')
+        ):
             return self._store.fetch_text(f'{module}/@v/{listed[0]}.info', is_kept=True)
         info = self._store.fetch_text(f'{module}/@latest')
         if info is None or not listed or _is_before(info, self._when):
@@ -78,7 +84,7 @@ class DatedVersions:
         listed = self._store.fetch_text(f'{module}/@v/list')
         return None if listed is None else sorted(_parse_versions(listed), key=_make_sort_key)
 
-    def _is_old(self, path: str) -> bool:
+    def _existed_on_day(self, path: str) -> bool:
         info = self._store.fetch_text(path, is_kept=True)
         return info is None or _is_before(info, self._when)
 

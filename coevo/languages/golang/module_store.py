@@ -155,7 +155,7 @@ class ModuleStore:
             Transient: no reply was received.
         """
         is_kept = path.startswith('tile/')
-        if any(self._passes_on_checksums(proxy, database) for proxy in self._proxies):
+        if any(self._serves_checksum_database(proxy, database) for proxy in self._proxies):
             return self.fetch_text(f'sumdb/{database.name}/{path}', is_kept=is_kept)
         answer = self._fetcher.fetch(
             f'{database.url}/{quote(path, safe=_SAFE)}',
@@ -210,7 +210,7 @@ class ModuleStore:
             self._root, 'cache/download', f'{wanted.module}/@v/{wanted.version}.ziphash'
         )
 
-    def _passes_on_checksums(self, proxy: str, database: ChecksumDatabase) -> bool:
+    def _serves_checksum_database(self, proxy: str, database: ChecksumDatabase) -> bool:
         """Return whether a proxy serves a checksum database.
 
         See https://go.dev/ref/mod#checksum-database.

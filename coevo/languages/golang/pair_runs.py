@@ -109,7 +109,7 @@ class GoPairRuns:
                 prepared=self.cells.all.compiler.prepared,
                 tree=tree,
                 stand_ins=self.cells.all.get_stand_ins(tree),
-                packages=self.cells.all.find_compiled_packages(tree),
+                packages=self.cells.all.find_compiled_standard_library(tree),
                 binary=(binary.path, binary.name),
                 root=project.root,
                 folder=compiled.module,

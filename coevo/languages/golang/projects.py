@@ -31,7 +31,7 @@ from coevo.languages.golang.reading.module_paths import (
     add_replacements,
     find_module_path_fault,
     find_owning_module,
-    guess_own_path,
+    guess_root_import_path,
     locate_go_mod,
     parse_module_path,
 )
@@ -130,10 +130,10 @@ def describe_modules(
     when  a tree without a go.mod gets the language level of that day
     """
     seen = open_tree(repository, rev)
-    texts = dict(_load_module_files(seen))
+    texts = dict(_load_go_mod_files(seen))
     roots = sorted(posixpath.dirname(path) or '.' for path in texts if path.endswith(GO_MOD))
     if '.' not in roots:
-        path = _guess_own_path(seen) or f'github.com/{name}'
+        path = _guess_root_import_path(seen) or f'github.com/{name}'
         level = find_language_level_at(when.date() if when else None)
         texts[GO_MOD] = f'module {path}\n\ngo {level}\n'.encode()
         roots = ['.', *roots]
@@ -189,7 +189,7 @@ def resolve_modules(
         Transient: the network or the sandbox failed.
     """
     folders = [each for each in described.folders if each not in described.refused]
-    compiled = _load_compiled_files(repository, rev, described.texts)
+    compiled = _load_files_for_listing(repository, rev, described.texts)
     with _pack_temporarily(compiled, folder) as tree_file:
         listed = lister.list_modules(made, tree_file, folders, when)
     vendored: set[str] = set()
@@ -260,7 +260,7 @@ def _list_libraries(listed: ListedModule) -> Iterator[LibraryEntry]:
         )
 
 
-def _load_module_files(seen: GoTree) -> Iterator[tuple[str, bytes]]:
+def _load_go_mod_files(seen: GoTree) -> Iterator[tuple[str, bytes]]:
     for path, entry in seen.entries.items():
         folders, name = posixpath.split(path)
         parts = folders.split('/')
@@ -297,10 +297,10 @@ def _list_imports(seen: GoTree) -> set[tuple[str, str]]:
     }
 
 
-def _guess_own_path(seen: GoTree) -> str:
+def _guess_root_import_path(seen: GoTree) -> str:
     paths = [p for p in seen.entries if is_compiled(p) and VENDOR not in p.split('/')]
     folders = frozenset(posixpath.dirname(path) or '.' for path in paths)
-    return guess_own_path((_describe_imports(seen, path) for path in paths), folders)
+    return guess_root_import_path((_describe_imports(seen, path) for path in paths), folders)
 
 
 def _describe_imports(seen: GoTree, path: str) -> ImportingFile:
@@ -314,7 +314,9 @@ def _describe_imports(seen: GoTree, path: str) -> ImportingFile:
     )
 
 
-def _load_compiled_files(repository: Repository, rev: str, texts: Mapping[str, bytes]) -> CellFiles:
+def _load_files_for_listing(
+    repository: Repository, rev: str, texts: Mapping[str, bytes]
+) -> CellFiles:
     """Return the Go files of a revision and some go.mod files, without `vendor` and links.
 
     The go command learns the imports from them. None of them can be run.

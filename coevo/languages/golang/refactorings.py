@@ -98,7 +98,8 @@ class GoRefactoringFinder:
         )
         after = _list_declarations(open_tree(repository, new), [f.path for f in files if f.new_oid])
         listed = sorted(
-            find_renamed(before, after), key=lambda each: (each.left, each.type, each.right)
+            find_renamings_and_moves(before, after),
+            key=lambda each: (each.left, each.type, each.right),
         )
         return Refactorings(
             status=RefactoringStatus.FOUND,
@@ -144,7 +145,7 @@ def _read_declarations(tree: GoTree, path: str) -> Iterator[_GoDeclaration]:
                 )
 
 
-def find_renamed(
+def find_renamings_and_moves(
     before: Sequence[_GoDeclaration], after: Sequence[_GoDeclaration]
 ) -> Iterator[Refactoring]:
     """Yield a refactoring for each declaration that was renamed or moved, then for each local name.
@@ -154,17 +155,17 @@ def find_renamed(
     olds, news = ({each.key: each for each in end} for end in (before, after))
     gone = [each for key, each in olds.items() if key not in news]
     appeared = [each for key, each in news.items() if key not in olds]
-    matches = _match(gone, appeared)
+    matches = _match_declarations(gone, appeared)
     for old, new in matches.items():
         yield _make_refactoring(old, new)
-    renamed = _list_renamed(matches)
+    renamed = _list_renamed_names(matches)
     stayed = [(old, news[key]) for key, old in olds.items() if key in news]
     for old, new in (*matches.items(), *stayed):
         if old.source != new.source:
             yield from _find_local_renamings(old, new, renamed)
 
 
-def _match(
+def _match_declarations(
     gone: Sequence[_GoDeclaration], appeared: Sequence[_GoDeclaration]
 ) -> dict[_GoDeclaration, _GoDeclaration]:
     """Return which new declaration each vanished one became; without a certain one it is left out.
@@ -176,9 +177,11 @@ def _match(
         by_skeleton[each.skeleton].append(each)
     matches: dict[_GoDeclaration, _GoDeclaration] = {}
     for _ in range(_MOST_ROUNDS):
-        renamed = _list_renamed(matches)
+        renamed = _list_renamed_names(matches)
         fitting = {
-            old: [new for new in by_skeleton[old.skeleton] if _are_one(old, new, renamed)]
+            old: [
+                new for new in by_skeleton[old.skeleton] if _are_same_declaration(old, new, renamed)
+            ]
             for old in gone
         }
         taken = [new for candidates in fitting.values() for new in candidates]
@@ -193,16 +196,16 @@ def _match(
     return matches
 
 
-def _list_renamed(matches: Mapping[_GoDeclaration, _GoDeclaration]) -> _Renamed:
+def _list_renamed_names(matches: Mapping[_GoDeclaration, _GoDeclaration]) -> _Renamed:
     return frozenset((old.name, new.name) for old, new in matches.items() if old.name != new.name)
 
 
-def _are_one(old: _GoDeclaration, new: _GoDeclaration, renamed: _Renamed) -> bool:
+def _are_same_declaration(old: _GoDeclaration, new: _GoDeclaration, renamed: _Renamed) -> bool:
     own = {(old.name, new.name), (old.owner, new.owner)}
-    return _find_differing(old, new, renamed | own) is not None
+    return _find_differing_local_names(old, new, renamed | own) is not None
 
 
-def _find_differing(
+def _find_differing_local_names(
     old: _GoDeclaration, new: _GoDeclaration, renamed: _Renamed
 ) -> dict[str, str] | None:
     """Return the local names that differ between two declarations, old name to new name.
@@ -243,12 +246,16 @@ def _find_local_renamings(
     old: _GoDeclaration, new: _GoDeclaration, renamed: _Renamed
 ) -> Iterator[Refactoring]:
     own = {(old.name, new.name), (old.owner, new.owner)}
-    for left, right in (_find_differing(old, new, renamed | own) or {}).items():
+    for left, right in (_find_differing_local_names(old, new, renamed | own) or {}).items():
         yield Refactoring(
             type='Rename Variable',
             description=f'Rename Variable {left} to {right} in {new.name}',
-            left=(_locate(old, 'VARIABLE_DECLARATION', left, 'original variable declaration'),),
-            right=(_locate(new, 'VARIABLE_DECLARATION', right, 'renamed variable declaration'),),
+            left=(
+                _make_location(old, 'VARIABLE_DECLARATION', left, 'original variable declaration'),
+            ),
+            right=(
+                _make_location(new, 'VARIABLE_DECLARATION', right, 'renamed variable declaration'),
+            ),
             pure=True,
         )
 
@@ -262,22 +269,24 @@ def _make_refactoring(old: _GoDeclaration, new: _GoDeclaration) -> Refactoring:
     return Refactoring(
         type=type_,
         description=f'{type_} {_describe(old)} to {_describe(new)}',
-        left=(_locate(old, kind.element_type, _name(old), 'original declaration'),),
-        right=(_locate(new, kind.element_type, _name(new), 'new declaration'),),
+        left=(_make_location(old, kind.element_type, _format_name(old), 'original declaration'),),
+        right=(_make_location(new, kind.element_type, _format_name(new), 'new declaration'),),
         pure=True,
     )
 
 
-def _name(one: _GoDeclaration) -> str:
+def _format_name(one: _GoDeclaration) -> str:
     return f'{one.name}()' if one.kind == 'method' else one.name
 
 
 def _describe(one: _GoDeclaration) -> str:
     owner = f'{one.owner}.' if one.owner else ''
-    return f'{owner}{_name(one)} in {one.path}'
+    return f'{owner}{_format_name(one)} in {one.path}'
 
 
-def _locate(one: _GoDeclaration, element_type: str, element: str, role: str) -> RefactoringLocation:
+def _make_location(
+    one: _GoDeclaration, element_type: str, element: str, role: str
+) -> RefactoringLocation:
     first, last = one.lines
     return RefactoringLocation(
         file=one.path,

@@ -10,7 +10,7 @@ from datetime import date
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
 from coevo.languages.core.cell_files import RevisionTrees
-from coevo.languages.core.engines import open_run_ground
+from coevo.languages.core.engines import open_sandbox_and_workspace
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang.go_command import load_settings
 from coevo.languages.golang.module_listing import ModuleLister
@@ -59,7 +59,7 @@ class GoRunContext:
             select_test_paths=_select_test_paths,
             always_read=_READ_BY_GO,
         )
-        self.sandbox, self.root = open_run_ground(run.sandbox, stack)
+        self.sandbox, self.root = open_sandbox_and_workspace(run.sandbox, stack)
         self.ends: dict[EndKey, tuple[Build, GoProject]] = {}
         self.built: dict[BuiltKey, Mapping[str, str | None]] = {}
         self._projects: dict[tuple[str, str, date | None], GoProject] = {}
@@ -76,12 +76,12 @@ class GoRunContext:
             self.built.pop(name, None)
         self.trees.forget_revision(rev)
 
-    def get_prepared(self, toolchain: GoToolchain) -> PreparedToolchain:
+    def get_prepared_toolchain(self, toolchain: GoToolchain) -> PreparedToolchain:
         """Return a toolchain with coevo's program and overlay for it, prepared on first use."""
         with self.lock:
-            return self._prepare(toolchain)
+            return self._ensure_toolchain_prepared(toolchain)
 
-    def _prepare(self, toolchain: GoToolchain) -> PreparedToolchain:
+    def _ensure_toolchain_prepared(self, toolchain: GoToolchain) -> PreparedToolchain:
         if toolchain not in self._prepared:
             self._prepared[toolchain] = prepare_toolchain(toolchain)
         return self._prepared[toolchain]
@@ -125,7 +125,7 @@ class GoRunContext:
                     rev,
                     told,
                     self._get_module_lister(toolchain),
-                    self._prepare(toolchain),
+                    self._ensure_toolchain_prepared(toolchain),
                     self.root / 'listing',
                     when.committer_date,
                 )

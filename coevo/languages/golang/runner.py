@@ -1,8 +1,8 @@
 """The orders to processes that run tests of a compiled package, fresh or in an open session.
 
 A verdict needs begin and end of a test under the run's nonce, which the test process does not know,
-and the exit status. Coevo's program above the test process reports them (`inside/run.go`,
-`inside/session.go`).
+and the exit status. Coevo's program above the test process reports them (`home_in_sandbox/run.go`,
+`home_in_sandbox/session.go`).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class GoCellLayout:
         `go test` runs all tests of the package, whatever the names.
         """
         if self.binary is None:
-            return f'{self.prepared.toolchain.inside}/bin/go', list(_PROJECT_COMMAND)
+            return f'{self.prepared.toolchain.home_in_sandbox}/bin/go', list(_PROJECT_COMMAND)
         return f'{BINARY}/{self.binary[1]}', _make_arguments(names)
 
     def make_session_job(self) -> Job:
@@ -141,7 +141,9 @@ class GoTestRun:
         key    authenticates the events that no test may forge
         more   further entries of the order
         """
-        program, arguments = self.ground.make_command([_find_name(key) for key in self.limits])
+        program, arguments = self.ground.make_command(
+            [_extract_test_name(key) for key in self.limits]
+        )
         order = {
             'Nonce': nonce,
             'Key': key,
@@ -179,7 +181,7 @@ class GoTestRun:
 GoRunResult = RunResult[GoProcessReport]
 
 
-def _find_name(key: str) -> str:
+def _extract_test_name(key: str) -> str:
     """Return the name of a test from its key in the binary."""
     return key.partition('#')[2]
 

@@ -175,10 +175,10 @@ def _compute_digest(*files: Path) -> str:
 
 def _write_overlay(toolchain: GoToolchain, folder: Path) -> None:
     plain = _patch_files(toolchain, folder, _ADDED)
-    plain[f'{toolchain.inside}/src/testing/coevo.go'] = f'{OVERLAY}/testing/coevo.go'
+    plain[f'{toolchain.home_in_sandbox}/src/testing/coevo.go'] = f'{OVERLAY}/testing/coevo.go'
     shutil.copyfile(_SOURCES / _OWN, folder / _OWN)
     clock = plain | _patch_files(toolchain, folder, _CLOCK)
-    clock[f'{toolchain.inside}/src/time/coevo.go'] = f'{OVERLAY}/time/coevo.go'
+    clock[f'{toolchain.home_in_sandbox}/src/time/coevo.go'] = f'{OVERLAY}/time/coevo.go'
     (folder / 'time/coevo.go').write_text(_SHIFT)
     for name, replaced in (('plain', plain), ('clock', clock)):
         text = json.dumps({'Replace': dict(sorted(replaced.items()))})
@@ -210,7 +210,7 @@ def _patch_files(
         target = folder / name  # own name: a file of coevo's own
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
-        overlaid[f'{toolchain.inside}/src/{name}'] = f'{OVERLAY}/{name}'
+        overlaid[f'{toolchain.home_in_sandbox}/src/{name}'] = f'{OVERLAY}/{name}'
     return overlaid
 
 

@@ -91,7 +91,7 @@ class GoToolchain:
         return self.home / 'bin' / 'go'
 
     @property
-    def inside(self) -> str:
+    def home_in_sandbox(self) -> str:
         """Its GOROOT in the sandbox: `/sdk/go`, or the path outside for one of the system."""
         own = Path('/usr')
         is_system = self.home.is_relative_to(own) and not self.home.is_relative_to(own / 'local')

@@ -10,17 +10,17 @@ from coevo.languages.builds import Build
 from coevo.languages.cells import BorrowedSettings, CellEdits, CellKey, CheckedSource, CompiledTests
 from coevo.languages.core.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
 from coevo.languages.java.building.compilation import VIA, is_syntax_error
-from coevo.languages.java.building.report import remove_own_options, take_suite_parameters
+from coevo.languages.java.building.report import remove_project_options, take_suite_parameters
 from coevo.languages.java.cells.cells import JavaCells
 from coevo.languages.java.cells.compiled_cells import CompiledCell
-from coevo.languages.java.cells.runners import ModuleRunners, merge_batches
+from coevo.languages.java.cells.runners import ModuleRunners, merge_worst_verdicts
 from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.pit.run import make_pit_job, run_pit
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.runner import (
     LEAST_ONCE_PASSED,
     RunTarget,
-    did_not_start,
+    has_infra_verdict,
     run_observed,
     run_targets,
 )
@@ -99,7 +99,7 @@ class JavaBuiltPair:
         signature = cell.report.find_first_error(method)
         unbuildable = cell.compiled.code_failure is not None
         if signature is None:
-            trouble = self._cells.reactor.find_first_trouble(compiled.key, method.test_class)
+            trouble = self._cells.reactor.find_other_module_error(compiled.key, method.test_class)
             if trouble is None:
                 return None
             signature, unbuildable = trouble.signature, trouble.unbuildable
@@ -155,7 +155,7 @@ class JavaBuiltPair:
             self._run_in_module(runners, methods, conditions)
             for runners in self._group_runners(compiled.key, methods)
         ]
-        batch = merge_batches(batches, len(methods))
+        batch = merge_worst_verdicts(batches, len(methods))
         for method, verdict in zip(methods, batch.verdicts, strict=True):
             if verdict is not None and verdict.outcome is Outcome.PASS and compiled.edits is None:
                 slowest = self.passing.get(method, 0.0)
@@ -278,7 +278,7 @@ class JavaBuiltPair:
 
     @property
     def _cells(self) -> JavaCells:
-        return self.worker.get_cells_for({self.old.rev, self.new.rev})
+        return self.worker.keep_cells_of_revisions({self.old.rev, self.new.rev})
 
 
 def _list_revs(compiled: CompiledTests) -> tuple[str, str]:
@@ -305,7 +305,7 @@ def run_cell(
     plan, making = worker.builds.attach_archive(plan)
     run = run_observed if conditions.observed else run_targets
     batch = run(worker.builds.sandbox, worker.builds.launcher.make_job(plan), targets)
-    if did_not_start(batch) and _are_options_refused(worker, plan, run, targets):
+    if has_infra_verdict(batch) and _are_options_refused(worker, plan, run, targets):
         refused = Verdict(outcome=Outcome.ERROR, signature=OPTIONS_REFUSED)
         batch = replace(batch, verdicts=(refused,) * len(targets))
     return replace(batch, cpu_seconds=batch.cpu_seconds + making)
@@ -372,9 +372,9 @@ def _are_options_refused(
     `-Djava.security.manager` denies it all reading.
     """
     starts = []
-    for each in (plan, replace(plan, module=remove_own_options(plan.module))):
+    for each in (plan, replace(plan, module=remove_project_options(plan.module))):
         job = worker.builds.launcher.make_job(each)
-        starts.append(not did_not_start(run(worker.builds.sandbox, job, targets)))
+        starts.append(not has_infra_verdict(run(worker.builds.sandbox, job, targets)))
     return starts == [False, True]
 
 

@@ -21,7 +21,7 @@ from coevo.languages.java.gradle.attempts import (
 )
 from coevo.languages.java.reading.poms import has_plugin_dependencies
 from coevo.languages.reading import RevisionTree
-from coevo.languages.runners import find_runners
+from coevo.languages.runners import find_classes_running_method
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
@@ -47,12 +47,12 @@ def add_commands(
     runnable_methods = [
         runnable_method
         for method in methods
-        for runnable_method in find_runners(tree, method, _is_concrete)
+        for runnable_method in find_classes_running_method(tree, method, _is_concrete)
     ]
     if is_built_by_gradle(environment):
         return _add_gradle_commands(environment, module, test_file, runnable_methods)
     maven = ('mvn', '-B', *_list_module_options(module), *_SKIPS, 'test-compile')
-    selected = ','.join(_group_by_class(runnable_methods)) or PurePosixPath(test_file).stem
+    selected = ','.join(_format_class_selectors(runnable_methods)) or PurePosixPath(test_file).stem
     by_failsafe = any(
         _has_surefire_dependencies(tree, folder) for folder in _list_module_and_parents(module)
     )
@@ -78,16 +78,16 @@ def _make_surefire_command(maven: Sequence[str], module: str, selected: str) -> 
     words = (*maven, SUREFIRE, f'-Dtest={selected}')
     if module == '.':
         return shlex.join((*words, '-DfailIfNoTests=true'))
-    return _require_reports(words, '-Dsurefire.failIfNoSpecifiedTests=false', module, 'surefire')
+    return _add_report_check(words, '-Dsurefire.failIfNoSpecifiedTests=false', module, 'surefire')
 
 
 def _make_failsafe_command(maven: Sequence[str], module: str, selected: str) -> str:
     goals = (f'{FAILSAFE}:integration-test', f'{FAILSAFE}:verify')
     words = (*maven, *goals, f'-Dit.test={selected}')
-    return _require_reports(words, '-Dfailsafe.failIfNoSpecifiedTests=false', module, 'failsafe')
+    return _add_report_check(words, '-Dfailsafe.failIfNoSpecifiedTests=false', module, 'failsafe')
 
 
-def _require_reports(words: Sequence[str], lenient: str, module: str, plugin: str) -> str:
+def _add_report_check(words: Sequence[str], lenient: str, module: str, plugin: str) -> str:
     """Return a command that fails if none of the selected tests was found.
 
     Maven's own check applies to all modules, but those built only as dependencies contain none of
@@ -123,7 +123,7 @@ def _is_concrete(_path: str, type_: DeclaredType) -> bool:
     return not type_.abstract
 
 
-def _group_by_class(methods: Sequence[TestMethod]) -> list[str]:
+def _format_class_selectors(methods: Sequence[TestMethod]) -> list[str]:
     """Return one text for each class that selects its methods: `pkg.ATest#a+a[*+b+b[*`.
 
     JUnit 4 reports a parameterized method once for each parameter set, as `a[0]`.

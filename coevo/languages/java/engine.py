@@ -53,7 +53,7 @@ class JavaBuilder:
         """
         revs = {pair.old.rev, pair.new.rev}
         for worker in self._workers.values():
-            worker.cells.remove_other_revisions(revs)
+            worker.cells.remove_edited_and_other_cells(revs)
         best: tuple[Build, Build] | None = None
         chosen: Jdk | None = None
         spent, tried = 0.0, []
@@ -65,13 +65,17 @@ class JavaBuilder:
             tried.append(ends[0].runtime)
             enough = all(map(_is_completely_built, ends))
             heard = jdk not in mute
-            if best is None or _measure_extent(ends) > _measure_extent(best) or (enough and heard):
+            if (
+                best is None
+                or _count_built_ends_and_modules(ends) > _count_built_ends_and_modules(best)
+                or (enough and heard)
+            ):
                 best, chosen = ends, jdk
             if (enough and heard) or any(fails_on_any_jdk(end.failure) for end in ends):
                 break
         assert best is not None, 'there is always a candidate'
         lacking = (
-            self._builds_by_jdk.find_lacking_release(candidates)
+            self._builds_by_jdk.find_release_failing_to_install(candidates)
             if any(end.failure for end in best)
             else None
         )
@@ -119,7 +123,7 @@ def _is_completely_built(end: Build) -> bool:
     return end.failure is None and all(map(fails_on_any_jdk, reasons))
 
 
-def _measure_extent(ends: tuple[Build, Build]) -> tuple[int, int]:
+def _count_built_ends_and_modules(ends: tuple[Build, Build]) -> tuple[int, int]:
     """Return how much was built, for comparison: number of usable ends, then of built modules."""
     modules = [why for end in ends for why in end.modules.values()]
     return sum(end.failure is None for end in ends), sum(why is None for why in modules)

@@ -83,7 +83,7 @@ def _set_package(source: bytes, package: str) -> Fix:
 def _import_type(project: ProjectFiles, source: bytes, file: SourceFile, name: str) -> Fix | None:
     """Return the file with a type imported: as most tests import it, or the code declares it."""
     declared = find_only(
-        type_.canonical
+        type_.canonical_name
         for type_ in project.types.get(name, ())
         if type_.kind != MODULE and not type_.around and type_.package
     )
@@ -102,7 +102,9 @@ def _find_static_import(project: ProjectFiles, method: str) -> str | None:
     line = project.find_import(method)
     if line is not None or _ASSERTION.fullmatch(method) is None:
         return line
-    classes = (name for name in project.list_bound_names() if name in ('Assert.*', 'Assertions.*'))
+    classes = (
+        name for name in project.list_names_bound_by_tests() if name in ('Assert.*', 'Assertions.*')
+    )
     return project.find_import(next(classes, ''))
 
 

@@ -26,9 +26,9 @@ class JdkWorker:
         """Build a revision in this session, or reuse its build."""
         return self.builds.build(rev, self.session)
 
-    def get_cells_for(self, ends: Collection[str]) -> JavaCells:
+    def keep_cells_of_revisions(self, ends: Collection[str]) -> JavaCells:
         """Return the compiled cells after removing those whose revisions are not in `ends`."""
-        self.cells.remove_other_revisions(ends)
+        self.cells.remove_edited_and_other_cells(ends)
         return self.cells
 
     def close(self) -> None:

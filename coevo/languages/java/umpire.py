@@ -77,7 +77,7 @@ class ProjectReport:
         match event.get('e'):
             case 'listening':
                 self.listening = True
-            case 'module' if _describes_module(event):
+            case 'module' if _is_valid_module_event(event):
                 self.module = event
             case 'outcome' if event.get('outcome') in _WORST_FIRST:
                 self._note_outcome(event)
@@ -96,7 +96,7 @@ class ProjectReport:
             named[parameters] = _find_worst((named.get(parameters, outcome), outcome))
 
 
-def _describes_module(event: Mapping[str, Any]) -> bool:
+def _is_valid_module_event(event: Mapping[str, Any]) -> bool:
     """Return whether the values of an event of the extension have the types that it writes."""
     exceptions = event.get('exceptions') or []
     return (
@@ -134,12 +134,12 @@ def run_by_maven(
     """Run all tests of a module by `mvn test`, and return the outcomes of the given methods.
 
     A module that Maven does not build, or whose tests it does not compile, has none; the failure
-    names the goal. What Maven could not build is not run again (`SharedBuilds.find_obstacle`). The
+    names the goal. What Maven could not build is not run again (`SharedBuilds.find_project_run_obstacle`). The
     run is kept until the revision is forgotten; what it gives later costs 0 CPU seconds.
 
     runners  the classes that run each method, by binary name
     """
-    obstacle = builds.find_obstacle(rev, module)
+    obstacle = builds.find_project_run_obstacle(rev, module)
     if obstacle is not None:
         return ProjectRun(outcomes={}, failure=obstacle)
     known = builds.project_runs.get((rev, module))
@@ -166,7 +166,7 @@ def _find_outcome(
     for owner in dict.fromkeys((method.test_class, *runners)):
         outcomes += _list_own_outcomes(heard, method, owner)
         outcomes += (
-            heard.classes[name] for name in _list_enclosing(owner) if name in heard.classes
+            heard.classes[name] for name in _list_enclosing_classes(owner) if name in heard.classes
         )
     return _find_worst(outcomes) if outcomes else None
 
@@ -185,7 +185,7 @@ def _list_own_outcomes(heard: ProjectReport, method: TestMethod, owner: str) -> 
     ]
 
 
-def _list_enclosing(name: str) -> Iterator[str]:
+def _list_enclosing_classes(name: str) -> Iterator[str]:
     """Yield a class and those around it, by their binary names."""
     while name:
         yield name

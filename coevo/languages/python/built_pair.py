@@ -32,7 +32,7 @@ from coevo.languages.python.checking import compile_and_check
 from coevo.languages.python.commands import make_target
 from coevo.languages.python.environments import list_packages
 from coevo.languages.python.events import derive_verdicts
-from coevo.languages.python.reading.words import add_first_lines, decode_source
+from coevo.languages.python.reading.words import add_first_statement_lines, decode_source
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.run_context import PythonRunContext
@@ -42,7 +42,7 @@ from coevo.languages.python.tracing import (
     make_trace,
     select_watched_lines,
 )
-from coevo.languages.python.umpire import run_by_pytest
+from coevo.languages.python.umpire import run_project_tests
 from coevo.languages.traces import Trace, TraceBatch, unite_reached_lines
 from coevo.languages.verdicts import NO_CLOCK, UNOBSERVED, Verdict, VerdictBatch
 from coevo.model.environments import Environment, LibraryEntry
@@ -94,7 +94,7 @@ class PythonBuiltPair:
         """See `BuiltPair.compile`.
 
         Nothing is compiled but edited sources of the code, in the sandbox. A test file counts as
-        compiled if it loads without stand-ins for names that the code lacks (`inside/absent.py`).
+        compiled if it loads without stand-ins for names that the code lacks (`home_in_sandbox/absent.py`).
         """
         failure, spent = None, 0.0
         sources = [(p, c) for p, c in edits.code if c and p.endswith('.py')] if edits else []
@@ -118,7 +118,7 @@ class PythonBuiltPair:
         cell = self._get_cell(compiled)
         files = None if methods is None else self._list_candidate_files(cell, methods)
         if files and cell.loaded.keys().isdisjoint(files):
-            spent += self._run_first(compiled, methods or (), files)
+            spent += self._make_and_keep_first_run(compiled, methods or (), files)
         spent += self.cells.load_test_files(cell, files)
         broken = cell.broken_files if files is None else cell.broken_files.intersection(files)
         return replace(
@@ -149,7 +149,7 @@ class PythonBuiltPair:
     def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
         """See `BuiltPair.find_compile_verdict`.
 
-        In a file that loads only with stand-ins (`inside/absent.py`), a test has a compile error if
+        In a file that loads only with stand-ins (`home_in_sandbox/absent.py`), a test has a compile error if
         it uses a name that the code lacks, and the other tests have none.
         """
         cell, file = self._get_cell(compiled), method.test_file
@@ -187,13 +187,13 @@ class PythonBuiltPair:
         # without files pytest would run all tests
         if not any(cell.has_file(file) for file in files):
             return VerdictBatch(verdicts=(_MISSING,) * len(methods), cpu_seconds=0.0)
-        observed = conditions.observed and self.context.has_library(OBSERVER)
+        observed = conditions.observed and self.context.has_c_library(OBSERVER)
         watched: dict[str, int] | None = {} if observed else None
         done = self._take_first_run(cell, methods, conditions)
         if done is None:
             done = self._run_methods(compiled, methods, conditions, 'run', watched=watched)
         spent = done.cpu_seconds
-        loads_now, used = self._retry_with_stand_ins(cell, done)
+        loads_now, used = self._retry_loading_with_stand_ins(cell, done)
         spent += used
         if loads_now:
             done = self._run_methods(compiled, methods, conditions, 'run', watched=watched)
@@ -206,7 +206,9 @@ class PythonBuiltPair:
         if conditions.observed:
             seen = done.heard.seen
             final_verdicts = [
-                mark_as_tampered(verdict, UNOBSERVED if seen is None else seen.find_disagreement(i))
+                mark_as_tampered(
+                    verdict, UNOBSERVED if seen is None else seen.explain_unconfirmed_target(i)
+                )
                 for i, verdict in enumerate(final_verdicts)
             ]
         return VerdictBatch(verdicts=tuple(final_verdicts), cpu_seconds=spent, output=done.noise)
@@ -269,7 +271,7 @@ class PythonBuiltPair:
         A trace becomes None if the observer did not confirm that its method passed; all are None if
         this machine has no observer. The number is the CPU seconds.
         """
-        if not self.context.has_library(OBSERVER):
+        if not self.context.has_c_library(OBSERVER):
             return [None] * len(methods), 0.0
         cell = self._get_cell(compiled)
         counts = cell.compute_line_bounds(watched.keys())
@@ -277,7 +279,12 @@ class PythonBuiltPair:
         seen, observed_traces = done.heard.seen, list[Trace | None]()
         for index, (trace, heard) in enumerate(zip(traces, done.heard.targets, strict=True)):
             passed = heard.ended and all(test.outcome is Outcome.PASS for test in heard.tests)
-            if trace is None or seen is None or not passed or seen.find_disagreement(index):
+            if (
+                trace is None
+                or seen is None
+                or not passed
+                or seen.explain_unconfirmed_target(index)
+            ):
                 observed_traces.append(None)
             else:
                 lines = self._add_statement_starts(cell, seen.reached, trace.lines)
@@ -295,7 +302,9 @@ class PythonBuiltPair:
         First lines are added only for the files in `counted`.
         """
         return {
-            path: add_first_lines(lines, cell.load_file(path)) if path in counted else lines
+            path: add_first_statement_lines(lines, cell.load_file(path))
+            if path in counted
+            else lines
             for path, lines in reached.items()
         }
 
@@ -320,7 +329,7 @@ class PythonBuiltPair:
             return ProjectRun(outcomes={}, failure=self.ends[rev].build.find_trouble(module))
         key = CellKey(tests_rev=rev, code_rev=rev, module=module)
         settings = dict(load_settings(self.context.repository, rev, own.folder))
-        return run_by_pytest(self.cells, self.cells.get(key, own), methods, settings)
+        return run_project_tests(self.cells, self.cells.get(key, own), methods, settings)
 
     def _find_module(self, rev: str, module: str) -> PythonModule | None:
         """Return the built module in a folder, else the one in the nearest folder above it.
@@ -372,7 +381,7 @@ class PythonBuiltPair:
 
     # Runs
 
-    def _run_first(
+    def _make_and_keep_first_run(
         self, compiled: CompiledTests, methods: Sequence[TestMethod], files: Sequence[str]
     ) -> float:
         """Run methods as the engine's first run will, while pytest collects their files as a whole.
@@ -401,7 +410,7 @@ class PythonBuiltPair:
     def _take_first_run(
         self, cell: PythonCell, methods: Sequence[TestMethod], conditions: RunConditions
     ) -> PythonRunResult | None:
-        """Return the run that `_run_first` kept, if exactly this run is requested; else None.
+        """Return the run that `_make_and_keep_first_run` kept, if exactly this run is requested; else None.
 
         It is given out only once: each repetition has to be a run of its own.
         """
@@ -426,7 +435,7 @@ class PythonBuiltPair:
         cell = self._get_cell(compiled)
         clock = self._get_clock_variables(cell, conditions)
         files = self._list_files_to_collect(cell, methods) if files is None else files
-        self.cells.prepare_for_files(cell, files)
+        self.cells.ensure_rewritten_test_files(cell, files)
         request: dict[str, object] = {
             'mode': mode,
             'targets': [make_target(method) for method in methods],
@@ -485,10 +494,12 @@ class PythonBuiltPair:
             if cell.has_file(method.test_file):
                 files[method.test_file] = None
             if owner:
-                files |= dict.fromkeys(cell.find_files_naming(method.test_file, owner))
+                files |= dict.fromkeys(cell.find_possible_subclass_files(method.test_file, owner))
         return list(files)
 
-    def _retry_with_stand_ins(self, cell: PythonCell, done: PythonRunResult) -> tuple[bool, float]:
+    def _retry_loading_with_stand_ins(
+        self, cell: PythonCell, done: PythonRunResult
+    ) -> tuple[bool, float]:
         """Load with stand-ins the files that failed to load in a run and were not tried before.
 
         In cells with edited code the loading of files has not been tried before. Return whether a

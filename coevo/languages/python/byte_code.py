@@ -92,7 +92,7 @@ class ByteCodeCache:
         rows = [[f'{TREE}/{path}', base64.b64encode(text).decode()] for path, text in sources]
         with self._sandbox.start(make_compiler_job(setup)) as process:
             try:
-                process.stdin.write(process.translate_for_job(json.dumps(rows)).encode())
+                process.stdin.write(process.translate_paths_for_job(json.dumps(rows)).encode())
                 process.stdin.close()
             except BrokenPipeError:
                 pass  # it has ended: its output is missing then

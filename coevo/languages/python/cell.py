@@ -13,10 +13,10 @@ from coevo.languages.cells import CellKey, CompiledTests
 from coevo.languages.core.cell_files import StandIn, find_stand_ins
 from coevo.languages.packed_files import Files
 from coevo.languages.python.built import PythonModule
-from coevo.languages.python.reading.module_paths import module_name
+from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import PythonRunResult
-from coevo.languages.python.sides import TestNames, find_test_names, select_test_paths
+from coevo.languages.python.sides import TestNames, find_test_file_names, select_test_paths
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 
@@ -33,7 +33,7 @@ class PythonCell:
     requested_files  the test files that the packed tree has as pytest rewrites them
     loaded           by requested test file: None if it loads, with stand-ins if need be, else the
                      verdict
-    stood_in         files that load only with stand-ins (`inside/absent.py`), and why they do not
+    stood_in         files that load only with stand-ins (`home_in_sandbox/absent.py`), and why they do not
                      without
     absent           by file, class and function: a name that the function needs and the code lacks
     begun            a first run that is kept for the engine, and its methods, until it is taken
@@ -62,7 +62,7 @@ class PythonCell:
 
     @cached_property
     def _names(self) -> TestNames:
-        return find_test_names(self.files.keys(), self.load_file)
+        return find_test_file_names(self.files.keys(), self.load_file)
 
     @cached_property
     def _test_paths(self) -> frozenset[str]:
@@ -101,7 +101,7 @@ class PythonCell:
             re.search(rb'\bdef\s+' + name + rb'\s*\(', self.load_file(method.test_file)) is not None
         )
 
-    def find_files_naming(self, file: str, name: str) -> list[str]:
+    def find_possible_subclass_files(self, file: str, name: str) -> list[str]:
         """Return the other test files that may define subclasses of the class `name` of `file`.
 
         These are all test files in which the last part of the name occurs other than after `class`.
@@ -124,10 +124,10 @@ class PythonCell:
         return {
             path: content.count(b'\n') + content.count(b'\r') + 2
             for path, (_, content) in self.files.items()
-            if path.endswith('.py') and module_name(path) in modules
+            if path.endswith('.py') and derive_module_name(path) in modules
         }
 
-    def find_importable_files(self, files: Iterable[str]) -> frozenset[str]:
+    def add_importable_test_files(self, files: Iterable[str]) -> frozenset[str]:
         """Return the given files, all conftests, and the test files that these may import.
 
         A file may be imported if its module name occurs as a word anywhere in the text of another

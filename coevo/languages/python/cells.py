@@ -2,7 +2,7 @@
 
 Python compiles nothing: loading a test file is the closest counterpart. A file that does not load
 gets stand-ins for the names that the code lacks. If it then loads, its methods run, and those that
-need such a name report so themselves (`inside/absent.py`).
+need such a name report so themselves (`home_in_sandbox/absent.py`).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class PythonCells:
         wanted = [path for path in every if path not in cell.loaded]
         if not wanted:
             return 0.0
-        self.prepare_for_files(cell, wanted)
+        self.ensure_rewritten_test_files(cell, wanted)
         verdict_by_path, used = self._try_loading(cell, wanted)
         return used + self.record_loading(cell, verdict_by_path)
 
@@ -125,7 +125,7 @@ class PythonCells:
         cell.loaded |= found
         return used
 
-    def prepare_for_files(self, cell: PythonCell, files: Sequence[str]) -> None:
+    def ensure_rewritten_test_files(self, cell: PythonCell, files: Sequence[str]) -> None:
         """Ensure that the packed tree will have these test files as pytest rewrites them.
 
         A packed tree without one of them is removed and packed anew when it is next needed. A test
@@ -189,7 +189,7 @@ class PythonCells:
             stand_ins=cell.stand_ins,
         )
         done, spent = None, 0.0
-        if shared and self._may_share(cell, sources) and watched is None and clock is None:
+        if shared and self._may_share_process(cell, sources) and watched is None and clock is None:
             done, spent = self._run_in_session(module, setup, run, alone=alone)
         if done is None:
             chosen = make_test_job(
@@ -310,7 +310,7 @@ class PythonCells:
             raise Transient(f'a test process did not start: {done.noise[-300:].strip()}')
         return done
 
-    def _may_share(self, cell: PythonCell, sources: MainSources | None) -> bool:
+    def _may_share_process(self, cell: PythonCell, sources: MainSources | None) -> bool:
         """Return whether runs in a cell may be forked from a process that serves other runs, too.
 
         A submitted patch is run separately: from its neighbours it could tell which run it is in.
@@ -378,7 +378,7 @@ class PythonCells:
 
         sources  paths, and texts in Base64
         """
-        if not self._may_share(cell, None):
+        if not self._may_share_process(cell, None):
             return None
         request = {'mode': 'rewrite', 'sources': sources, 'date': SECONDS, 'targets': []}
         run = PythonTestRun(request=request, tree=None, limits=(), most_cpu_seconds=LOADING_SECONDS)
@@ -393,9 +393,11 @@ class PythonCells:
         unedited = self._context.trees.list_test_paths(key.tests_rev) - {
             path for path, _ in _get_test_edits(key)
         }
-        wanted = unedited & cell.find_importable_files(cell.requested_files)
+        wanted = unedited & cell.add_importable_test_files(cell.requested_files)
         ask = partial(self._rewrite_test_files, cell)
-        rewritten = self._context.rewritten.list_files_beside(files, wanted, module.installed, ask)
+        rewritten = self._context.rewritten.get_rewritten_byte_code(
+            files, wanted, module.installed, ask
+        )
         major, minor = module.installed.interpreter.feature
         site = f'env/lib/python{major}.{minor}/site-packages'
         packed = {f'tree/{path}': entry for path, entry in {**files, **rewritten}.items()}

@@ -14,7 +14,7 @@ from dataclasses import replace
 from coevo.languages.cells import CheckedSource
 from coevo.languages.python.environments import InstalledPackages
 from coevo.languages.python.interpreters import TREE
-from coevo.languages.python.launch import PythonSetup, make_checker_job
+from coevo.languages.python.launch import PythonSetup, make_source_check_job
 from coevo.languages.python.run_context import PythonRunContext
 
 _BYTES = 256 << 20
@@ -59,9 +59,9 @@ def _check_in_sandbox(
         return [], 0.0
     setup = PythonSetup(installed=installed, programs=context.programs)
     rows = [[f'{TREE}/{path}', base64.b64encode(text).decode()] for path, text in sources]
-    with context.sandbox.start(make_checker_job(setup)) as process:
+    with context.sandbox.start(make_source_check_job(setup)) as process:
         try:
-            process.stdin.write(process.translate_for_job(json.dumps(rows)).encode())
+            process.stdin.write(process.translate_paths_for_job(json.dumps(rows)).encode())
             process.stdin.close()
         except BrokenPipeError:
             pass  # it has ended: its output is missing then

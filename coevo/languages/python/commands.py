@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Sequence
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.python.reading.module_paths import module_name
+from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.reading.tests import is_collected
 from coevo.languages.reading import RevisionTree
-from coevo.languages.runners import find_runners
+from coevo.languages.runners import find_classes_running_method
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
@@ -27,7 +27,7 @@ def get_class_name(method: TestMethod) -> str:
     `tests.test_a$TestB$C` in `tests/test_a.py` gives `TestB.C`.
     """
     text = method.test_class.replace('$', '.')
-    parts = module_name(method.test_file).split('.')
+    parts = derive_module_name(method.test_file).split('.')
     for start in range(len(parts)):
         module = '.'.join(parts[start:])
         if text == module:
@@ -37,7 +37,7 @@ def get_class_name(method: TestMethod) -> str:
     return text
 
 
-def to_module_path(module: str, file: str) -> str:
+def get_path_within_module(module: str, file: str) -> str:
     """Return the path of a file relative to the folder of its module.
 
     A path outside of this folder is returned as it is.
@@ -50,7 +50,7 @@ def make_pytest_id(method: TestMethod) -> str:
 
     Example: `test_a.py::TestB::test_c`.
     """
-    file = to_module_path(method.module, method.test_file)
+    file = get_path_within_module(method.module, method.test_file)
     owner = get_class_name(method).replace('.', '::')
     return '::'.join(filter(None, (file, owner, method.test_method)))
 
@@ -75,7 +75,7 @@ def add_commands(
     folder = '' if module == '.' else f'cd {shlex.quote(module)} && '
     feature = '.'.join(environment.runtime.split('.')[:2])
     packages = shlex.join(item.coordinates for item in environment.libraries)
-    file = to_module_path(module, test_file)
+    file = get_path_within_module(module, test_file)
 
     def is_collected_type(path: str, type_: DeclaredType) -> bool:
         """Return whether pytest collects the tests of a class under the class's own name."""
@@ -86,7 +86,9 @@ def add_commands(
         )
 
     methods_to_run = [
-        item for method in methods for item in find_runners(tree, method, is_collected_type)
+        item
+        for method in methods
+        for item in find_classes_running_method(tree, method, is_collected_type)
     ]
     tests = shlex.join(dict.fromkeys(map(make_pytest_id, methods_to_run)) or (file,))
     return dataclasses.replace(

@@ -34,7 +34,7 @@ from coevo.languages.python.interpreter_choice import (
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import find_main_packages
 from coevo.languages.python.metadata import build_metadata
-from coevo.languages.python.missing_modules import find_missing_lines, find_missing_modules
+from coevo.languages.python.missing_modules import find_missing_modules, find_missing_requirements
 from coevo.languages.python.reading.module_paths import is_build_file
 from coevo.languages.python.requirements.locks import load_pins
 from coevo.languages.python.requirements.reading import load_needs
@@ -68,7 +68,7 @@ class PythonEndBuilder:
         tried: list[str] = []
         passed_over: list[Feature] = []
         passed_over_before_best: tuple[Feature, ...] = ()
-        wanted = list(self._list_features_to_try(pair))
+        wanted = list(self._list_python_versions_to_try(pair))
         for feature in tuple(wanted):
             interpreter = self._supply.get(feature) if feature in wanted else None
             if interpreter is None:
@@ -76,11 +76,16 @@ class PythonEndBuilder:
                 continue
             tried.append(interpreter.version)
             ends = tuple(
-                self._get_end(commit, pair, interpreter) for commit in (pair.old, pair.new)
+                self._build_or_reuse_end(commit, pair, interpreter)
+                for commit in (pair.old, pair.new)
             )
             enough = all(end.build.summary == 'built' for end in ends)
             heard = interpreter.version not in mute
-            if best is None or _sum_extents(ends) > _sum_extents(best) or (enough and heard):
+            if (
+                best is None
+                or _count_built_ends_and_modules(ends) > _count_built_ends_and_modules(best)
+                or (enough and heard)
+            ):
                 best = ends[0], ends[1]
                 passed_over_before_best = tuple(passed_over)
             if enough and heard:
@@ -99,7 +104,7 @@ class PythonEndBuilder:
             best = old, new
         folders = self._list_project_folders(pair)
         for end in best:
-            modules = _cover_all_projects(end.build.modules, folders)
+            modules = _extend_failures_to_projects(end.build.modules, folders)
             end.build = dataclasses.replace(end.build, modules=modules)
         return _add_runtimes_tried(best, tuple(tried), lacking, passed_over_before_best)
 
@@ -110,7 +115,7 @@ class PythonEndBuilder:
             posixpath.dirname(path) or '.' for tree in trees for path in tree if is_build_file(path)
         )
 
-    def _list_features_to_try(self, pair: Pair) -> tuple[tuple[int, int], ...]:
+    def _list_python_versions_to_try(self, pair: Pair) -> tuple[tuple[int, int], ...]:
         allowed = [
             text
             for commit in (pair.old, pair.new)
@@ -123,7 +128,7 @@ class PythonEndBuilder:
         other = find_nearest_available(allowed, pair.new.committer_date, there)
         return features if other is None else (*features, other)
 
-    def _get_end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> BuiltEnd:
+    def _build_or_reuse_end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> BuiltEnd:
         """Build a revision, or reuse at no cost what another pair has built in the same way.
 
         The date and the pins of both builds are those of the pair's new commit.
@@ -156,7 +161,7 @@ class PythonEndBuilder:
         pinned  the pins of the new commit, by the folder of a module
         """
         rev = commit.rev
-        refusal = self._context.trees.find_layout_fault(rev)
+        refusal = self._context.trees.explain_unwritable(rev)
         if refusal is not None:
             return BuiltEnd(build=_make_build(rev, interpreter, refusal, {}))
         ready: dict[str, PythonModule] = {}
@@ -166,7 +171,7 @@ class PythonEndBuilder:
         folders, projects = tuple(pinned), list_project_folders(self._context.trees, rev)
         members = {folder: load_needs(self._context.repository, rev, folder) for folder in folders}
         for folder in folders:
-            wanted, beside = join_project_needs(folder, members)
+            wanted, beside = resolve_sibling_project_needs(folder, members)
             wanted = dataclasses.replace(wanted, pins=pinned[folder])
             environment = self._context.get_environment(
                 wanted, interpreter, pair.new.committer_date
@@ -191,7 +196,9 @@ class PythonEndBuilder:
             spent += written
             module = dataclasses.replace(module, compiled=built_extensions.files, metadata=metadata)
             failure, used = self._probe_import(module, built_extensions.failure)
-            failure_by_folder[folder] = self._explain_failure(module, failure, built_extensions)
+            failure_by_folder[folder] = self._prefer_missing_submodule_reason(
+                module, failure, built_extensions
+            )
             spent += built_extensions.cpu_seconds + used
             if failure is None:
                 ready[folder] = module
@@ -210,7 +217,7 @@ class PythonEndBuilder:
         or would change others. Each one that came is recorded as the workaround `brought-NAME`.
         """
         missing = find_missing_modules(self._context.repository, rev, folder, installed.site)
-        lines = find_missing_lines(needs, missing)
+        lines = find_missing_requirements(needs, missing)
         names: list[str] = []
         # If all together cannot be had, each is tried alone.
         for batch in (lines, *({name: line} for name, line in lines.items())):
@@ -220,14 +227,14 @@ class PythonEndBuilder:
             brought = self._context.get_environment(
                 more, installed.interpreter, pair.new.committer_date
             )
-            if _is_no_worse(brought, installed, batch):
+            if _adds_no_other_workarounds(brought, installed, batch):
                 needs, installed = more, brought
                 names += batch
         there = {name.partition('==')[0] for name, _ in list_packages(installed.locked)}
         marks = [f'brought-{name}' for name in names if name in there]
         return needs, dataclasses.replace(installed, workarounds=(*installed.workarounds, *marks))
 
-    def _explain_failure(
+    def _prefer_missing_submodule_reason(
         self, module: PythonModule, failure: str | None, made: Extensions
     ) -> str | None:
         if failure is None:
@@ -260,7 +267,7 @@ class PythonEndBuilder:
         return None if done.status == 'exit:0' else f'import:{done.status}', done.cpu_seconds
 
 
-def _is_no_worse(
+def _adds_no_other_workarounds(
     brought: InstalledPackages | ResolutionFailure,
     installed: InstalledPackages,
     names: Collection[str],
@@ -275,7 +282,7 @@ def _is_no_worse(
     return {*brought.workarounds} <= {*installed.workarounds, *harmless}
 
 
-def _cover_all_projects(
+def _extend_failures_to_projects(
     modules: Mapping[str, str | None], folders: Collection[str]
 ) -> dict[str, str | None]:
     """Return the failure of each module and of each folder in `folders`; None for a success.
@@ -303,7 +310,7 @@ def _choose_build_date(pair: Pair) -> datetime:
     return pair.new.committer_date or datetime.now(UTC)
 
 
-def _sum_extents(ends: Sequence[BuiltEnd]) -> tuple[int, int]:
+def _count_built_ends_and_modules(ends: Sequence[BuiltEnd]) -> tuple[int, int]:
     extents = [end.extent for end in ends]
     return sum(usable for usable, _ in extents), sum(modules for _, modules in extents)
 
@@ -376,7 +383,9 @@ def _may_another_interpreter_help(failure: str | None) -> bool:
 # changes.
 
 
-def join_project_needs(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tuple[str, ...]]:
+def resolve_sibling_project_needs(
+    folder: str, members: Mapping[str, Needs]
+) -> tuple[Needs, tuple[str, ...]]:
     """Return what a project needs from the index, and the folders of the projects that it needs.
 
     Projects of the same repository are removed from the needs, and their own needs are added. The

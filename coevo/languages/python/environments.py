@@ -40,7 +40,7 @@ class InstalledPackages:
     workarounds: tuple[str, ...] = ()
 
 
-def install_locked(
+def install_locked_packages(
     locked: LockedRequirements, interpreter: Interpreter, sandbox: Sandbox
 ) -> InstalledPackages | ResolutionFailure:
     """Install a list of packages, unless this was done before; return them.

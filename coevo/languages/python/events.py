@@ -13,11 +13,11 @@ from coevo.languages.core.channel import (
     TargetReport,
     find_withheld_resource,
     is_well_formed,
-    judge_before_tests,
+    judge_end_before_tests,
     judge_no_start,
     judge_unended,
 )
-from coevo.languages.observation import ObservedCalls, explain_disagreement
+from coevo.languages.observation import ObservedCalls, explain_unconfirmed_pass
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
@@ -85,7 +85,7 @@ class PythonProcessReport:
             case 'loaded':
                 self.loaded = True
             case 'ruling':
-                self._add_ruling(event)
+                self._record_project_outcome(event)
             case 'rewritten' if isinstance(event.get('place'), int):
                 self.rewritten[event['place']] = event.get('tail'), event.get('code')
             case 'absent' if isinstance(event.get('file'), str):
@@ -96,7 +96,7 @@ class PythonProcessReport:
                 if isinstance(index, int) and 0 <= index < len(self.targets):
                     _apply_target_event(self.targets[index], event)
 
-    def _add_ruling(self, event: dict[str, Any]) -> None:
+    def _record_project_outcome(self, event: dict[str, Any]) -> None:
         place = event.get('file'), event.get('owner'), event.get('name')
         match place, event.get('outcome'):
             case (str() as file, str() as owner, str() as name), str() as text if text in _RULINGS:
@@ -149,7 +149,7 @@ def derive_verdicts(
         elif silent and index == 0 and not heard.started:
             yield judge_no_start(noise)
         elif silent and index == 0:
-            yield judge_before_tests(status)
+            yield judge_end_before_tests(status)
         else:
             yield None
 
@@ -269,12 +269,12 @@ class PythonObservation:
     reached: Mapping[str, frozenset[int]]
     interferes: bool
 
-    def find_disagreement(self, target: int) -> str | None:
+    def explain_unconfirmed_target(self, target: int) -> str | None:
         """Return why a reported pass of a target is not trusted; None if it is trusted.
 
         target  the index of the target
         """
-        return explain_disagreement(self.calls[target], interferes=self.interferes)
+        return explain_unconfirmed_pass(self.calls[target], interferes=self.interferes)
 
 
 def parse_observation(event: Mapping[str, Any], targets: int) -> PythonObservation | None:

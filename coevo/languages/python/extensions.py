@@ -65,7 +65,7 @@ def build_extensions(context: PythonRunContext, module: PythonModule, when: date
     if not _ASKED.search(setup) or _OF_PYTHON.search(setup):
         return Extensions()
     cached_file = (
-        find_cache_folder() / 'pythons/extensions' / _compute_key(context, module)
+        find_cache_folder() / 'pythons/extensions' / _compute_cache_key(context, module)
     )  # own name: a digest
     spent = 0.0
     if cached_file.is_file():
@@ -76,10 +76,12 @@ def build_extensions(context: PythonRunContext, module: PythonModule, when: date
             return Extensions(failure=classify_build_failure(noise), cpu_seconds=spent)
         cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         durable.write_durably(cached_file, [output])
-    return Extensions(files=tuple(_select_usable(context, module, output)), cpu_seconds=spent)
+    return Extensions(
+        files=tuple(_select_usable_extensions(context, module, output)), cpu_seconds=spent
+    )
 
 
-def _compute_key(context: PythonRunContext, module: PythonModule) -> str:
+def _compute_cache_key(context: PythonRunContext, module: PythonModule) -> str:
     """Return the key of a build in the cache: a digest of all that it depends on.
 
     This is the interpreter, the folder, and all files of the code but Python sources and texts;
@@ -132,7 +134,7 @@ def _run_builder(
         tree.unlink()
 
 
-def _select_usable(
+def _select_usable_extensions(
     context: PythonRunContext, module: PythonModule, said: bytes
 ) -> Iterator[tuple[str, bytes]]:
     """Yield path and content of those built files that hide no module of the tree and lie in it."""

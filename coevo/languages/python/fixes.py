@@ -74,12 +74,12 @@ def propose_fix(project: ProjectFiles, source: bytes, failure: TestFailure) -> F
 
 def list_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
     """Yield the names that a file's imports bind, each with a statement that binds it alone."""
-    for statement in _list_statements(file.imports, source):
+    for statement in _list_import_statements(file.imports, source):
         if not (statement.module or '').startswith('.'):
             yield from statement.lines
 
 
-def _list_statements(imports: Iterable[Import], source: bytes) -> Iterator[_Statement]:
+def _list_import_statements(imports: Iterable[Import], source: bytes) -> Iterator[_Statement]:
     for start, end in sorted({(one.start_byte, one.end_byte) for one in imports}):
         text = re.sub(r'#[^\n]*', '', source[start:end].decode('utf-8', 'replace'))
         words = ' '.join(re.sub(r'[()\\]', ' ', text).split())
@@ -109,7 +109,7 @@ def _find_import_place(source: bytes, path: str) -> int:
     Imports from `__future__` come before it. Without any, it is the begin of the file.
     """
     after = 0
-    for statement in _list_statements(reading.parse(source, path).imports, source):
+    for statement in _list_import_statements(reading.parse(source, path).imports, source):
         begins_line = source[: statement.start].endswith(b'\n') or statement.start == 0
         if statement.module == '__future__':
             line_end = source.find(b'\n', statement.end)
@@ -121,18 +121,20 @@ def _find_import_place(source: bytes, path: str) -> int:
 
 def _correct_module(project: ProjectFiles, source: bytes, absent: str) -> Fix | None:
     """Return the file with one import of an absent module corrected."""
-    for statement in _list_statements(reading.parse(source, project.path).imports, source):
+    for statement in _list_import_statements(reading.parse(source, project.path).imports, source):
         if statement.module is not None and _is_within(statement.module, absent):
             names = {item.partition(' as ')[0].strip() for item in statement.items}
-            right = _find_module(project, statement.module, names)
+            right = _find_replacement_module(project, statement.module, names)
             if right is not None:
                 line = f'from {right} import {", ".join(statement.items)}'
-                return _replace(source, statement, line)
+                return _replace_statement(source, statement, line)
         elif statement.module is None and len(statement.items) == 1:
             name, _, alias = (part.strip() for part in statement.items[0].partition(' as '))
-            right = _find_module(project, name, ()) if _is_within(name, absent) else None
+            right = (
+                _find_replacement_module(project, name, ()) if _is_within(name, absent) else None
+            )
             if right is not None and (alias or '.' not in name):
-                return _replace(source, statement, f'import {right} as {alias or name}')
+                return _replace_statement(source, statement, f'import {right} as {alias or name}')
     return None
 
 
@@ -140,7 +142,7 @@ def _is_within(module: str, absent: str) -> bool:
     return f'{module}.'.startswith(f'{absent}.')
 
 
-def _find_module(project: ProjectFiles, wrong: str, names: Iterable[str]) -> str | None:
+def _find_replacement_module(project: ProjectFiles, wrong: str, names: Iterable[str]) -> str | None:
     """Return the only module that declares all names or, without names, that has the last part."""
     wanted = frozenset(names)
     if wanted:
@@ -160,7 +162,7 @@ def _correct_name(project: ProjectFiles, source: bytes, module: str, name: str) 
     right = find_only(other for other, declared in project.modules.items() if name in declared)
     if right is None or right == module:
         return None
-    for statement in _list_statements(reading.parse(source, project.path).imports, source):
+    for statement in _list_import_statements(reading.parse(source, project.path).imports, source):
         if statement.module != module:
             continue
         own = [item for item in statement.items if item.partition(' as ')[0].strip() == name]
@@ -168,11 +170,11 @@ def _correct_name(project: ProjectFiles, source: bytes, module: str, name: str) 
         if own:
             line = f'from {right} import {", ".join(own)}'
             kept = f'from {module} import {", ".join(others)}; ' if others else ''
-            return _replace(source, statement, kept + line)
+            return _replace_statement(source, statement, kept + line)
     return None
 
 
-def _replace(source: bytes, statement: _Statement, line: str) -> Fix:
+def _replace_statement(source: bytes, statement: _Statement, line: str) -> Fix:
     fixed = source[: statement.start] + line.encode() + source[statement.end :]
     return Fix(rule=FixRule.IMPORT_CORRECTED, text=line, source=fixed)
 

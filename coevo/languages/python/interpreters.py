@@ -205,7 +205,7 @@ _SYSTEM = Path('/usr')
 
 def get_sandbox_program(interpreter: Interpreter) -> str:
     """Return the path of an interpreter's program in the sandbox."""
-    prefix = str(interpreter.prefix) if _is_system(interpreter) else PYTHON
+    prefix = str(interpreter.prefix) if _is_system_interpreter(interpreter) else PYTHON
     return f'{prefix}/{interpreter.name}'
 
 
@@ -214,7 +214,7 @@ def get_library_variables(interpreter: Interpreter) -> dict[str, str]:
 
     {} if it has its own path there.
     """
-    return {} if _is_system(interpreter) else {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
+    return {} if _is_system_interpreter(interpreter) else {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
 
 
 def list_interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
@@ -222,19 +222,19 @@ def list_interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
 
     An interpreter in a closed folder is copied first.
     """
-    if _is_system(interpreter):
+    if _is_system_interpreter(interpreter):
         return ()
     return (Mount(source=ensure_readable_prefix(interpreter), target=PYTHON),)
 
 
-def list_system_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
+def list_system_interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
     """Return the files of an interpreter that lies below /usr, at their own paths; else ()."""
-    if not _is_system(interpreter):
+    if not _is_system_interpreter(interpreter):
         return ()
     places = (interpreter.name, f'lib/python{interpreter.release}')
     paths = (interpreter.prefix / place for place in places)  # own name: a release of Python
     return tuple(Mount(source=path, target=str(path)) for path in paths)
 
 
-def _is_system(interpreter: Interpreter) -> bool:
+def _is_system_interpreter(interpreter: Interpreter) -> bool:
     return interpreter.prefix == _SYSTEM

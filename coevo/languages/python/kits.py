@@ -12,14 +12,14 @@ from coevo.git.repository import Repository
 from coevo.languages.kits import EnvironmentLost, Kit, ProjectFile
 from coevo.languages.python import layout
 from coevo.languages.python.built import make_module
-from coevo.languages.python.environments import InstalledPackages, install_locked
+from coevo.languages.python.environments import InstalledPackages, install_locked_packages
 from coevo.languages.python.interpreters import (
     PACKAGES,
     PROGRAMS,
     TREE_FILE,
     Interpreter,
     find_interpreters,
-    list_system_mounts,
+    list_system_interpreter_mounts,
 )
 from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.requirements.reading import load_needs
@@ -105,7 +105,7 @@ class PythonKits:
             mounts=tuple(
                 mount for mount in setup.list_mounts(self._programs) if mount.target not in hidden
             ),
-            system=list_system_mounts(setup.interpreter),
+            system=list_system_interpreter_mounts(setup.interpreter),
             beside=make_virtual_environment(setup, place / 'start', task.module),
             environment={
                 **setup.libraries,
@@ -136,7 +136,7 @@ class PythonKits:
         if isinstance(locked, ResolutionFailure):
             packages: InstalledPackages | ResolutionFailure = locked
         else:
-            packages = install_locked(locked, interpreter, self._sandbox)
+            packages = install_locked_packages(locked, interpreter, self._sandbox)
         if isinstance(packages, ResolutionFailure):
             raise EnvironmentLost(
                 f'the packages of {task.task_id} cannot be had: {packages.reason}'

@@ -17,8 +17,8 @@ from coevo.languages.python import assertions, c_libraries, reading, smells, sur
 from coevo.languages.python.assertions import MUTATION
 from coevo.languages.python.commands import (
     add_commands as add_commands,
+    get_path_within_module,
     make_pytest_id,
-    to_module_path,
 )
 from coevo.languages.python.engine import make_engine as make_engine
 from coevo.languages.python.interpreter_choice import RELEASED, allows_feature
@@ -106,7 +106,7 @@ def make_prompt_words(
     Without methods, the command runs the whole test file.
     """
     names = ' '.join(
-        dict.fromkeys(map(make_pytest_id, methods)) or (to_module_path(module, test_file),)
+        dict.fromkeys(map(make_pytest_id, methods)) or (get_path_within_module(module, test_file),)
     )
     where = '' if module == '.' else f'cd {module} && '
     return PromptWords(

@@ -193,10 +193,10 @@ def _list_layout_commands(setup: PythonSetup, folder: str, roots: Sequence[str])
     )
 
 
-def make_checker_job(setup: PythonSetup) -> Job:
+def make_source_check_job(setup: PythonSetup) -> Job:
     """Return a job that reads sources from standard input and writes the errors and digests.
 
-    See `inside/checker.py`.
+    See `home_in_sandbox/checker.py`.
     """
     return _make_program_job(setup, 'checker.py')
 
@@ -204,21 +204,21 @@ def make_checker_job(setup: PythonSetup) -> Job:
 def make_compiler_job(setup: PythonSetup) -> Job:
     """Return a job that reads sources from standard input and writes their byte code.
 
-    See `inside/compiler.py`.
+    See `home_in_sandbox/compiler.py`.
     """
     return _make_program_job(setup, 'compiler.py')
 
 
-def make_rewriter_job(setup: PythonSetup) -> Job:
+def make_assertion_rewriter_job(setup: PythonSetup) -> Job:
     """Return a job that rewrites the assertions of test files as the environment's pytest does.
 
-    It reads and writes as `inside/rewriter.py` says.
+    It reads and writes as `home_in_sandbox/rewriter.py` says.
     """
     return _make_program_job(setup, 'rewriter.py', words=(PACKAGES,))
 
 
-def make_clock_job(setup: PythonSetup, clock: Mapping[str, str]) -> Job:
-    """Return a job that prints the measurements of a faked clock; see `inside/clock_probe.py`."""
+def make_clock_probe_job(setup: PythonSetup, clock: Mapping[str, str]) -> Job:
+    """Return a job that prints the measurements of a faked clock; see `home_in_sandbox/clock_probe.py`."""
     return _make_program_job(setup, 'clock_probe.py', clock)
 
 
@@ -237,7 +237,7 @@ def _make_program_job(
     )
 
 
-def make_source_job(
+def make_source_archive_reader_job(
     interpreter: Interpreter, programs: Path, source: Path, kind: str, names: Sequence[str]
 ) -> Job:
     """Return a job that writes top-level files of a source distribution to standard output.

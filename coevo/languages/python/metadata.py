@@ -65,7 +65,7 @@ def build_metadata(
     when  the day as of which the backend is installed
     """
     plain = tuple(sorted(make_metadata(module.needs).items()))
-    if not plain or not _is_read(context, module):
+    if not plain or not _may_read_metadata(context, module):
         return plain, 0.0
     day = max(when, EARLIEST).replace(hour=0, minute=0, second=0, microsecond=0)
     version = '0' if module.needs.version else find_released_version(module.needs.name or '', day)
@@ -101,7 +101,7 @@ def build_metadata(
     return tuple(sorted(files.items())), spent
 
 
-def _is_read(context: PythonRunContext, module: PythonModule) -> bool:
+def _may_read_metadata(context: PythonRunContext, module: PythonModule) -> bool:
     """Return whether a Python file of the project mentions metadata, and so may read them."""
     files = context.trees.collect_cell_files(module.rev, module.rev, None)
     prefix = '' if module.folder == '.' else f'{module.folder}/'

@@ -23,7 +23,7 @@ from coevo.languages.python.reading.trees import PythonTree, open_tree
 from coevo.languages.python.requirements.stated import (
     Needs,
     clean_requirement,
-    filter_for_tests,
+    drop_non_test_tools,
     get_requirement_name,
     is_for_tests,
 )
@@ -94,7 +94,7 @@ def find_missing_modules(
     tree = open_tree(repository, rev)
     there = {entry.name.partition('.')[0] for entry in site.iterdir()}
     needed: dict[str, bool] = {}
-    for name, is_needed in _ImportWalk(tree, folder).list_outside():
+    for name, is_needed in _ImportWalk(tree, folder).list_external_imports():
         top = name.partition('.')[0]
         if top not in there and top not in _STANDARD and _MODULE_NAME.fullmatch(top):
             needed[name] = needed.get(name, False) or is_needed
@@ -110,7 +110,7 @@ class _ImportWalk:
         self._paths = get_module_paths(paths, tree.modules)
         self._own = {part.removesuffix('.py') for path in paths for part in path.split('/')}
 
-    def list_outside(self) -> Iterator[tuple[str, bool]]:
+    def list_external_imports(self) -> Iterator[tuple[str, bool]]:
         """Yield imported modules that are no files of the tree, and whether an import is required.
 
         A conditional import is not required, and is yielded for test files only. Unconditional
@@ -122,7 +122,7 @@ class _ImportWalk:
             path = queue.pop()
             is_test = path in self._tree.paths_by_side[Side.TEST]
             for name, is_conditional in self._list_imports(path):
-                other = self._find_own(name, path)
+                other = self._find_project_module(name, path)
                 if other is not None:
                     if other not in seen and not is_conditional:
                         seen.add(other)
@@ -140,13 +140,13 @@ class _ImportWalk:
             at = imported.start_byte
             yield full.text, source[at - 1 : at] not in (b'', b'\n', b'\r', b';')
 
-    def _find_own(self, name: str, importer: str) -> str | None:
+    def _find_project_module(self, name: str, importer: str) -> str | None:
         return self._paths.find_module(name, importer) or self._paths.find_module(
             name.rpartition('.')[0], importer
         )
 
 
-def find_missing_lines(needs: Needs, missing: MissingModules) -> dict[str, str]:
+def find_missing_requirements(needs: Needs, missing: MissingModules) -> dict[str, str]:
     """Return the requirements that bring missing modules, by the names of their packages, sorted.
 
     A group for tests or developers that names a module is taken as a whole. A module without which
@@ -157,14 +157,17 @@ def find_missing_lines(needs: Needs, missing: MissingModules) -> dict[str, str]:
     known = {get_requirement_name(line) for line in (*needs.runtime, *needs.tests)}
     lines: dict[str, None] = {}
     for name, is_needed in missing.needed.items():
-        found = _find_group_lines(needs.groups, name, is_needed=is_needed)
+        found = _find_group_requirements(needs.groups, name, is_needed=is_needed)
         if not found and is_needed:
             found = (_name_distribution(name.partition('.')[0]),)
-        usual = filter_for_tests(found)
+        usual = drop_non_test_tools(found)
         lines |= dict.fromkeys(
             line
             for line in map(clean_requirement, found)
-            if line and (line in usual or (is_needed and _brings(get_requirement_name(line), name)))
+            if line
+            and (
+                line in usual or (is_needed and _provides_module(get_requirement_name(line), name))
+            )
         )
     added: dict[str, str] = {}
     for line in lines:
@@ -174,14 +177,14 @@ def find_missing_lines(needs: Needs, missing: MissingModules) -> dict[str, str]:
     return dict(sorted(added.items()))
 
 
-def _find_group_lines(
+def _find_group_requirements(
     groups: Sequence[tuple[str, tuple[str, ...]]], module: str, *, is_needed: bool
 ) -> tuple[str, ...]:
     naming = [
         (group, lines, line)
         for group, lines in groups
         for line in lines
-        if _brings(get_requirement_name(line), module)
+        if _provides_module(get_requirement_name(line), module)
     ]
     for group, lines, _ in naming:
         if is_for_tests(group):
@@ -189,19 +192,19 @@ def _find_group_lines(
     return (naming[0][2],) if naming and is_needed else ()
 
 
-def _brings(package: str, module: str) -> bool:
+def _provides_module(package: str, module: str) -> bool:
     """Return whether a distribution has the name of a module, or of one around it.
 
     Example: the distribution `ruamel-yaml` brings `ruamel.yaml`.
     """
     top = module.partition('.')[0]
     dotted = canonicalize_name(module)
-    return package in _list_names(top) or (
+    return package in _list_distribution_names(top) or (
         '-' in package and f'{dotted}-'.startswith(f'{package}-')
     )
 
 
-def _list_names(top: str) -> Collection[str]:
+def _list_distribution_names(top: str) -> Collection[str]:
     plain = canonicalize_name(top)
     return {plain, f'python-{plain}', f'py{plain}', _name_distribution(top)}
 

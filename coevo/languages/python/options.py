@@ -55,10 +55,10 @@ def make_pytest_options(read: Read) -> tuple[str, ...]:
 
     read  returns the content of a file in the module's folder, None if there is none
     """
-    return (*_OURS, *_filter_options(_load_added_options(read)))
+    return (*_OURS, *_keep_needed_options(_load_added_options(read)))
 
 
-def select_own_options(read: Read | None = None) -> tuple[str, ...]:
+def make_developer_options(read: Read | None = None) -> tuple[str, ...]:
     """Return the options for a run as the project's developers start it.
 
     All options in their `addopts` are kept, but those of plugins that are left out and those that
@@ -66,10 +66,10 @@ def select_own_options(read: Read | None = None) -> tuple[str, ...]:
 
     read  as in `make_pytest_options`; without it the developers have none
     """
-    return (*_BESIDE_OWN, *(_drop_options(_load_added_options(read)) if read else ()))
+    return (*_BESIDE_OWN, *(_drop_unusable_options(_load_added_options(read)) if read else ()))
 
 
-def _drop_options(options: Sequence[str]) -> Iterator[str]:
+def _drop_unusable_options(options: Sequence[str]) -> Iterator[str]:
     words = iter(options)
     for word in words:
         if word in _DROPPED_WITH_VALUE:
@@ -88,7 +88,7 @@ def _load_added_options(read: Read) -> Sequence[str]:
     return ()
 
 
-def _filter_options(options: Sequence[str]) -> Iterator[str]:
+def _keep_needed_options(options: Sequence[str]) -> Iterator[str]:
     words = iter([str(option) for option in options])
     for word in words:
         if word == '-p':

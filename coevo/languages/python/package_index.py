@@ -176,12 +176,12 @@ class PackageIndex:
             entry = _CachedPage(
                 until=time.monotonic() + _FRESH_SECONDS, page=self._fetch_page(url, accept)
             )
-            self._remember(url, entry)
+            self._cache_page(url, entry)
         if isinstance(entry.page, IndexRefusal):
             raise IndexRefusal(entry.page.status)
         return entry.page
 
-    def _remember(self, url: str, kept: _CachedPage) -> None:
+    def _cache_page(self, url: str, kept: _CachedPage) -> None:
         with self._guard:
             self._weight += _weigh_page(kept) - _weigh_page(self._pages.pop(url, None))
             self._pages[url] = kept

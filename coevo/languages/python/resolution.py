@@ -137,7 +137,7 @@ def _list_attempts(
     if needs.pins:
         yield _ResolutionAttempt(
             before=day + _DAY,
-            lines=[*sorted(_loosen_lists(needs)), *ours],
+            lines=[*sorted(_loosen_locked_requirements(needs)), *ours],
             pins=list(needs.pins),
             apart=_find_reupload_dates(day + _DAY),
         )
@@ -168,7 +168,7 @@ def _list_attempts(
         )
 
 
-def _loosen_lists(needs: Needs) -> set[str]:
+def _loosen_locked_requirements(needs: Needs) -> set[str]:
     """Return the runtime and test requirements, without exact versions for what the new lock pins.
 
     Requirement lists with exact versions are locks. The runtime requirements of a named project are
@@ -214,12 +214,12 @@ def _compile_with_workarounds(
             )
         if done.exceeded is not None:
             return ResolutionFailure(reason=RESOLVES_TOO_LONG, output=done.exceeded)
-        if not _work_around(attempt, done.output, runtime, make_wheel):
+        if not _apply_workaround(attempt, done.output, runtime, make_wheel):
             return ResolutionFailure(reason=attempt.reason, output=done.output)
     return ResolutionFailure(reason=attempt.reason)
 
 
-def _work_around(
+def _apply_workaround(
     attempt: _ResolutionAttempt, said: str, runtime: set[str], make_wheel: MakeWheel
 ) -> bool:
     """Change an attempt as uv's message suggests; return False if no workaround is known.

@@ -17,9 +17,9 @@ from coevo.git.objects import LINK
 from coevo.languages.packed_files import SECONDS, Files
 from coevo.languages.python.environments import InstalledPackages, list_packages
 from coevo.languages.python.interpreters import TREE
-from coevo.languages.python.launch import PythonSetup, make_rewriter_job
+from coevo.languages.python.launch import PythonSetup, make_assertion_rewriter_job
 from coevo.languages.python.reading.collection import SETTINGS
-from coevo.languages.python.sides import find_test_names
+from coevo.languages.python.sides import find_test_file_names
 from coevo.sandboxes.sandbox import Sandbox
 
 _BYTES = 256 << 20
@@ -46,7 +46,7 @@ class RewrittenTestCache:
         self._kept: dict[_Key, tuple[str, bytes] | None] = {}
         self._lock = threading.Lock()
 
-    def list_files_beside(
+    def get_rewritten_byte_code(
         self, files: Files, tests: frozenset[str], installed: InstalledPackages, ask: Ask
     ) -> dict[str, tuple[str, bytes]]:
         """Return byte code files, by path, from which pytest loads its rewritten test files.
@@ -63,7 +63,7 @@ class RewrittenTestCache:
             for path, (_, text) in files.items()
         ):
             return {}
-        names = find_test_names(files.keys(), lambda path: files[path][1])
+        names = find_test_file_names(files.keys(), lambda path: files[path][1])
         sources = {
             path: text
             for path, (mode, text) in files.items()
@@ -90,7 +90,7 @@ class RewrittenTestCache:
             ]
             answers = ask(rows)
             codes = (
-                _check_entries(answers)
+                _decode_entries(answers)
                 if answers is not None
                 else self._rewrite_in_sandbox(rows, installed)
             )
@@ -110,9 +110,11 @@ class RewrittenTestCache:
         If the process gives no answer, these are all, and pytest rewrites them in each run.
         """
         setup = PythonSetup(installed=installed, programs=self._programs)
-        with self._sandbox.start(make_rewriter_job(setup)) as process:
+        with self._sandbox.start(make_assertion_rewriter_job(setup)) as process:
             try:
-                process.stdin.write(process.translate_for_job(json.dumps([SECONDS, rows])).encode())
+                process.stdin.write(
+                    process.translate_paths_for_job(json.dumps([SECONDS, rows])).encode()
+                )
                 process.stdin.close()
             except BrokenPipeError:
                 pass  # it has ended: its output is missing then
@@ -136,17 +138,17 @@ def _parse_output(said: bytes, count: int) -> list[tuple[str, bytes] | None]:
     nothing: list[tuple[str, bytes] | None] = [None] * count
     try:
         tail, rows = json.loads(said)
-        entries = _check_entries([(tail, row) for row in rows])
+        entries = _decode_entries([(tail, row) for row in rows])
     except (ValueError, TypeError):
         return nothing
     return entries if len(entries) == count else nothing
 
 
-def _check_entries(said: Sequence[Said]) -> list[tuple[str, bytes] | None]:
-    return [_check_entry(tail, code) for tail, code in said]
+def _decode_entries(said: Sequence[Said]) -> list[tuple[str, bytes] | None]:
+    return [_decode_entry(tail, code) for tail, code in said]
 
 
-def _check_entry(tail: object, code: object) -> tuple[str, bytes] | None:
+def _decode_entry(tail: object, code: object) -> tuple[str, bytes] | None:
     if not (isinstance(tail, str) and tail.endswith('.pyc') and '/' not in tail):
         return None
     try:

@@ -17,21 +17,21 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.cells import CheckedSource
-from coevo.languages.core.cell_files import RevisionTrees, read_sizes
-from coevo.languages.core.engines import open_run_ground
+from coevo.languages.core.cell_files import RevisionTrees, read_file_sizes
+from coevo.languages.core.engines import open_sandbox_and_workspace
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import inside
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.byte_code import ByteCodeCache
 from coevo.languages.python.c_libraries import SLEEP, compile_library
-from coevo.languages.python.environments import InstalledPackages, install_locked
+from coevo.languages.python.environments import InstalledPackages, install_locked_packages
 from coevo.languages.python.interpreter_choice import RELEASED, SETTLED, Feature
 from coevo.languages.python.interpreters import PROGRAMS, Interpreter
-from coevo.languages.python.launch import PythonSetup, make_clock_job
+from coevo.languages.python.launch import PythonSetup, make_clock_probe_job
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure, resolve_requirements
 from coevo.languages.python.rewritten import RewrittenTestCache
-from coevo.languages.python.sides import find_test_names, select_test_paths
+from coevo.languages.python.sides import find_test_file_names, select_test_paths
 from coevo.languages.python.uv_jobs import compile_requirements, install_packages
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Transient
@@ -62,7 +62,7 @@ class PythonRunContext:
 
     own_edits  whether all edits of files are coevo's own, none a submission
     root       the folder of the run
-    programs   the folder with copies of `inside`
+    programs   the folder with copies of `home_in_sandbox`
     digest     of these programs
     checked    results of compiled sources
     ends       built revisions
@@ -77,10 +77,10 @@ class PythonRunContext:
         self.trees = RevisionTrees(
             repository=run.repository,
             select_test_paths=_select_test_paths,
-            list_sizes=read_sizes,
+            list_sizes=read_file_sizes,
             always_read=_SOURCES_AND_SETTINGS,
         )
-        self.sandbox, self.root = open_run_ground(run.sandbox, stack)
+        self.sandbox, self.root = open_sandbox_and_workspace(run.sandbox, stack)
         self.programs = copy_programs(self.root / 'programs')
         self.digest = _hash_programs(self.programs)
         self._wheels = 0
@@ -104,7 +104,7 @@ class PythonRunContext:
             self.ends.pop(key, None)
         self.trees.forget_revision(rev)
 
-    def has_library(self, name: str) -> bool:
+    def has_c_library(self, name: str) -> bool:
         """Return whether a C library can be used; compile it among the programs if need be.
 
         False if this machine has no C compiler.
@@ -134,8 +134,10 @@ class PythonRunContext:
     ) -> Mapping[str, str] | None:
         """Return variables that make a process's clock start at a date; None if impossible."""
         setup = PythonSetup(installed=installed, programs=self.programs)
-        preload = (f'{PROGRAMS}/{SLEEP}.so',) if self.has_library(SLEEP) else ()
-        new_clock = ProcessClock(self.sandbox, functools.partial(make_clock_job, setup), preload)
+        preload = (f'{PROGRAMS}/{SLEEP}.so',) if self.has_c_library(SLEEP) else ()
+        new_clock = ProcessClock(
+            self.sandbox, functools.partial(make_clock_probe_job, setup), preload
+        )
         with self._lock:
             clock = self._clocks.setdefault(installed.interpreter.version, new_clock)
         return clock.make_environment(start)
@@ -178,7 +180,7 @@ class PythonRunContext:
         if isinstance(locked, ResolutionFailure):
             environment: InstalledPackages | ResolutionFailure = locked
         else:
-            environment = install_locked(locked, interpreter, self.sandbox)
+            environment = install_locked_packages(locked, interpreter, self.sandbox)
         with suppress(Transient):  # traces need it, but they are made when there may be no network
             ensure_coverage_package(interpreter, self.sandbox)
         return environment
@@ -187,7 +189,7 @@ class PythonRunContext:
 def _select_test_paths(repository: Repository, rev: str) -> frozenset[str]:
     tree = repository.tree(rev)
     return select_test_paths(
-        tree, find_test_names(tree, lambda path: repository.blob(tree[path].oid))
+        tree, find_test_file_names(tree, lambda path: repository.blob(tree[path].oid))
     )
 
 
@@ -198,7 +200,7 @@ def _compute_settled_date(interpreter: Interpreter) -> datetime:
 
 
 def copy_programs(folder: Path) -> Path:
-    """Copy the programs of `inside` to a new folder that sandboxes can see, and return it."""
+    """Copy the programs of `home_in_sandbox` to a new folder that sandboxes can see, and return it."""
     folder.mkdir(mode=0o755)
     for source in sorted(Path(str(inside.__file__)).parent.glob('*.py')):
         shutil.copyfile(source, folder / source.name)
@@ -235,14 +237,14 @@ _BEFORE = datetime(2026, 11, 20, tzinfo=UTC)
 _PARTS = (NAME, f'{NAME}.libs')
 
 
-def choose_release(interpreter: Interpreter) -> str:
+def choose_coverage_release(interpreter: Interpreter) -> str:
     """Return the fixed release of coverage.py for an interpreter."""
     return _RELEASES.get(interpreter.feature, _NEWEST)
 
 
-def name_folder(interpreter: Interpreter) -> str:
+def name_coverage_folder(interpreter: Interpreter) -> str:
     """Return the name of the folder with coverage.py for an interpreter: `coverage-7.6.1-3.8`."""
-    return f'{NAME}-{choose_release(interpreter)}-{interpreter.release}'
+    return f'{NAME}-{choose_coverage_release(interpreter)}-{interpreter.release}'
 
 
 def ensure_coverage_package(interpreter: Interpreter, sandbox: Sandbox) -> Path:
@@ -251,13 +253,13 @@ def ensure_coverage_package(interpreter: Interpreter, sandbox: Sandbox) -> Path:
     Raises: Transient
     """
     home = find_cache_folder() / 'pythons/coverage'
-    target = home / name_folder(interpreter)
+    target = home / name_coverage_folder(interpreter)
     if not target.is_dir():
         home.mkdir(mode=0o755, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=home, prefix='.new-') as folder:
             new = Path(folder) / 'needed'
             new.mkdir(mode=0o755)
-            _fetch_package(interpreter, sandbox, Path(folder) / 'all')
+            _fetch_coverage_package(interpreter, sandbox, Path(folder) / 'all')
             for part in _PARTS:
                 if (Path(folder) / 'all' / part).is_dir():
                     (Path(folder) / 'all' / part).rename(new / part)
@@ -274,14 +276,14 @@ def copy_coverage_into(programs: Path, interpreter: Interpreter, sandbox: Sandbo
 
     Raises: Transient
     """
-    name = name_folder(interpreter)
+    name = name_coverage_folder(interpreter)
     if not (programs / name).is_dir():
         shutil.copytree(ensure_coverage_package(interpreter, sandbox), programs / name)
     return name
 
 
-def _fetch_package(interpreter: Interpreter, sandbox: Sandbox, target: Path) -> None:
-    wanted = f'{NAME}=={choose_release(interpreter)}'
+def _fetch_coverage_package(interpreter: Interpreter, sandbox: Sandbox, target: Path) -> None:
+    wanted = f'{NAME}=={choose_coverage_release(interpreter)}'
     locked = compile_requirements(sandbox, [wanted], interpreter, _BEFORE)
     if not isinstance(locked, str):
         raise Transient(f'{wanted} cannot be had: {locked.output.strip()[-300:]}')

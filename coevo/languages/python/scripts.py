@@ -186,7 +186,7 @@ def make_scripts(points: Iterable[tuple[str, Iterable[str]]], site: Path) -> Ent
     scripts = dict(_list_packages_scripts(site))
     for group, lines in points:
         if group in _GROUPS:
-            scripts |= dict(_write_scripts(lines))
+            scripts |= dict(_make_entry_point_scripts(lines))
     return {f'{ENVIRONMENT}/bin/{name}': entry for name, entry in sorted(scripts.items())}
 
 
@@ -195,13 +195,13 @@ def _list_packages_scripts(site: Path) -> tuple[tuple[str, tuple[str, bytes]], .
     """Return the scripts of the installed packages by name. Cached: environments never change."""
     scripts: Entries = {}
     for path in sorted(site.glob('bin/*')):
-        if path.is_file() and _is_usable(path.name):
+        if path.is_file() and _is_usable_script_name(path.name):
             scripts[path.name] = _read_script(path)
     for path in sorted(site.glob('*.dist-info/entry_points.txt')):
         if path.stat().st_size <= _MOST_BYTES:
             sections = parse_entry_points(path.read_text(encoding='utf-8', errors='replace'))
             for group in _GROUPS:
-                scripts |= dict(_write_scripts(sections.get(group, ())))
+                scripts |= dict(_make_entry_point_scripts(sections.get(group, ())))
     return tuple(scripts.items())
 
 
@@ -213,7 +213,7 @@ def _read_script(path: Path) -> tuple[str, bytes]:
     if path.stat().st_size <= _MOST_BYTES:
         content = path.read_bytes()
         if (first := _PYTHON_SCRIPT.match(content)) is not None:
-            return '100755', _format_first_line() + content[first.end() :]
+            return '100755', _format_shebang() + content[first.end() :]
     return LINK, f'{PACKAGES}/bin/{path.name}'.encode()
 
 
@@ -239,22 +239,22 @@ def list_entry_points(
     return tuple(sorted(parse_entry_points(text.decode(errors='replace')).items()))
 
 
-def _write_scripts(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, bytes]]]:
+def _make_entry_point_scripts(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, bytes]]]:
     for line in lines:
         name, _, reference = (part.strip() for part in line.partition('='))
         found = _OBJECT.fullmatch(reference)
-        if found is not None and _is_usable(name):
+        if found is not None and _is_usable_script_name(name):
             module, first, rest = found.groups()
             text = (
                 f'import sys\nfrom {module} import {first}\n\n'
                 f"if __name__ == '__main__':\n    sys.exit({first}{rest}())\n"
             )
-            yield name, ('100755', _format_first_line() + text.encode())
+            yield name, ('100755', _format_shebang() + text.encode())
 
 
-def _is_usable(name: str) -> bool:
+def _is_usable_script_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None and _INTERPRETERS.fullmatch(name) is None
 
 
-def _format_first_line() -> bytes:
+def _format_shebang() -> bytes:
     return f'#!{ENVIRONMENT}/bin/python\n'.encode()

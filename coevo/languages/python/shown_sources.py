@@ -64,7 +64,7 @@ def replace_shown_sources(
             shown_files[f'{path}c'] = _make_byte_code_entry(feature, b'', code[path])
         else:
             shown_files[path] = (mode, text)
-            shown_files[_get_cache_path(path, feature)] = _make_byte_code_entry(
+            shown_files[_get_byte_code_path(path, feature)] = _make_byte_code_entry(
                 feature, text, code[path]
             )
     return shown_files
@@ -92,7 +92,7 @@ def _may_be_shown(path: str, own: Mapping[str, bytes], files: Files) -> bool:
     return not any(own_path.startswith(f'{stem}/') for own_path in own)
 
 
-def _get_cache_path(path: str, feature: tuple[int, int]) -> str:
+def _get_byte_code_path(path: str, feature: tuple[int, int]) -> str:
     folder, name = posixpath.split(path)
     stem = name.removesuffix('.py')
     return posixpath.join(folder, '__pycache__', f'{stem}.cpython-{feature[0]}{feature[1]}.pyc')

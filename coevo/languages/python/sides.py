@@ -40,7 +40,7 @@ class TestNames:
             for pattern in self.patterns
         )
 
-    def is_within(self, path: str) -> bool:
+    def is_in_test_folder(self, path: str) -> bool:
         """Return whether a path lies in or below one of the folders."""
         return path.startswith(tuple(f'{folder}/' for folder in self.folders))
 
@@ -64,7 +64,7 @@ def select_test_paths(paths: Collection[str], names: TestNames = USUAL) -> froze
 
 
 def _belongs_to_tests(path: str, testing: frozenset[str], names: TestNames) -> bool:
-    if names.is_test_file(path) or names.is_within(path):
+    if names.is_test_file(path) or names.is_in_test_folder(path):
         return True
     parents = PurePosixPath(path).parents
     return any(folder.name in _FOLDERS or str(folder) in testing for folder in parents)
@@ -99,7 +99,7 @@ def _find_modules_named_like_tests(paths: Collection[str]) -> Iterator[str]:
 _LEAST_LETTERS = 3
 
 
-def find_test_names(paths: Collection[str], read: Callable[[str], bytes]) -> TestNames:
+def find_test_file_names(paths: Collection[str], read: Callable[[str], bytes]) -> TestNames:
     """Return the names and folders of test files that the pytest settings of all projects state.
 
     Patterns that match the code, too, such as `*.py`, and folders with other modules are left out.
@@ -117,7 +117,7 @@ def find_test_names(paths: Collection[str], read: Callable[[str], bytes]) -> Tes
             path = posixpath.join(project, name)
             rules = parse_rules(name, read(path)) if path in paths else None
             if rules is not None:
-                patterns |= dict.fromkeys(_select_patterns(rules.files))
+                patterns |= dict.fromkeys(_select_specific_patterns(rules.files))
                 folders |= dict.fromkeys(
                     posixpath.normpath(posixpath.join(project, folder)) for folder in rules.folders
                 )
@@ -129,7 +129,7 @@ def find_test_names(paths: Collection[str], read: Callable[[str], bytes]) -> Tes
     )
 
 
-def _select_patterns(patterns: Collection[str]) -> Iterator[str]:
+def _select_specific_patterns(patterns: Collection[str]) -> Iterator[str]:
     for pattern in patterns:
         letters = sum(map(str.isalpha, posixpath.basename(pattern).removesuffix('.py')))
         if pattern not in DEFAULT.files and letters >= _LEAST_LETTERS:

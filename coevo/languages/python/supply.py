@@ -48,7 +48,7 @@ class PythonSupply:
 
         version  such as 3.11.7 or 3.11
         """
-        return self.get(_parse_feature(version)) is not None
+        return self.get(_parse_feature_release(version)) is not None
 
     def install(self, release: str) -> Interpreter:
         """Return an interpreter of a feature release, installed if need be.
@@ -61,7 +61,7 @@ class PythonSupply:
             raise Fatal(
                 f'there is no Python {release!r}; name one of {", ".join(self.installable)}'
             )
-        feature = _parse_feature(release)
+        feature = _parse_feature_release(release)
         with self._lock:
             interpreter = self._find(feature)
             if interpreter is None:
@@ -115,7 +115,7 @@ def _get_innermost_cause(said: bytes) -> str:
     return escape_controls(hide_credentials(_CAUSE.sub('', last.strip())))[:_MOST_SAID]
 
 
-def _parse_feature(version: str) -> Feature:
+def _parse_feature_release(version: str) -> Feature:
     major, _, rest = version.partition('.')
     minor = rest.partition('.')[0]
     return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else (0, 0)
@@ -126,7 +126,11 @@ def choose_interpreters_of_version(
 ) -> Sequence[Interpreter]:
     """Return the interpreters of this very version, else those of its feature release, else all."""
     same = [interpreter for interpreter in known if interpreter.version == version]
-    near = [interpreter for interpreter in known if interpreter.feature == _parse_feature(version)]
+    near = [
+        interpreter
+        for interpreter in known
+        if interpreter.feature == _parse_feature_release(version)
+    ]
     return same or near or known
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coevo.languages.core.channel import TargetReport
-from coevo.languages.python.reading.module_paths import module_name
+from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace
 
 
@@ -77,7 +77,7 @@ def _parse_methods(event: dict[str, Any]) -> Iterator[ExecutedMethod]:
         match row:
             case [str() as file, str() as name, int() as first, int() as last]:
                 yield ExecutedMethod(
-                    type=module_name(file),
+                    type=derive_module_name(file),
                     method=name,
                     descriptor=str(first),  # distinguishes a getter from its setter
                     file=file,
@@ -146,6 +146,6 @@ def select_watched_lines(
     """
     lines_by_module = {name: frozenset[int]() for name in watched}
     for path, lines in reached.items():
-        name = module_name(path)
+        name = derive_module_name(path)
         lines_by_module[name] |= lines.intersection(watched[name])
     return lines_by_module

@@ -9,7 +9,7 @@ from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.commands import make_target
 from coevo.languages.python.events import PythonProcessReport, is_below_conftest
-from coevo.languages.python.options import select_own_options
+from coevo.languages.python.options import make_developer_options
 from coevo.languages.python.runner import LOADING_SECONDS, PythonRunResult
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
@@ -18,7 +18,7 @@ _REFUSED = 'settings_refused'
 _UNFINISHED = 'unfinished'
 
 
-def run_by_pytest(
+def run_project_tests(
     cells: PythonCells,
     cell: PythonCell,
     methods: Sequence[TestMethod],
@@ -34,7 +34,7 @@ def run_by_pytest(
     settings  the settings files of the project's folder, by name
     """
     spent = 0.0
-    for options in dict.fromkeys((select_own_options(settings.get), select_own_options())):
+    for options in dict.fromkeys((make_developer_options(settings.get), make_developer_options())):
         done = cells.send_request(
             cell,
             {'mode': 'umpire', 'files': [], 'options': list(options)},
@@ -43,26 +43,26 @@ def run_by_pytest(
             shared=False,
         )
         spent += done.cpu_seconds
-        if not _was_refused(done):
+        if not _has_refused_options(done):
             break
     return ProjectRun(
-        outcomes=dict(_name_outcomes(done.heard, methods)),
+        outcomes=dict(_assign_outcomes(done.heard, methods)),
         failure=_explain_failure(done),
         cpu_seconds=spent,
     )
 
 
-def _was_refused(done: PythonRunResult) -> bool:
+def _has_refused_options(done: PythonRunResult) -> bool:
     return not done.heard.rulings and ('*' in done.heard.files or not done.heard.loaded)
 
 
 def _explain_failure(done: PythonRunResult) -> str | None:
-    if _was_refused(done):
+    if _has_refused_options(done):
         return _REFUSED
     return None if done.heard.loaded else _UNFINISHED
 
 
-def _name_outcomes(
+def _assign_outcomes(
     heard: PythonProcessReport, methods: Sequence[TestMethod]
 ) -> Iterator[tuple[TestMethod, Outcome]]:
     """Yield each method with its outcome, or with that of its file if the file did not load."""

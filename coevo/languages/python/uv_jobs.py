@@ -294,7 +294,9 @@ def _send_input(process: Process, variables: Mapping[str, str], files: Mapping[s
             packed.addfile(member, io.BytesIO(text.encode(errors='replace')))
     lines = ''.join(f'{name}={text}\n' for name, text in variables.items())
     with suppress(BrokenPipeError):
-        process.stdin.write(process.translate_for_job(lines).encode() + b'\n' + archive.getvalue())
+        process.stdin.write(
+            process.translate_paths_for_job(lines).encode() + b'\n' + archive.getvalue()
+        )
         process.stdin.close()
 
 

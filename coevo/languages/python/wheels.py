@@ -16,11 +16,15 @@ from typing import IO, Any
 
 from packaging.version import Version
 
-from coevo.languages.python.environments import InstalledPackages, install_locked
+from coevo.languages.python.environments import InstalledPackages, install_locked_packages
 from coevo.languages.python.index_pages import IndexFile
 from coevo.languages.python.interpreter_choice import Feature, allows_feature, meets_requirement
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.launch import PythonSetup, make_source_job, make_wheel_job
+from coevo.languages.python.launch import (
+    PythonSetup,
+    make_source_archive_reader_job,
+    make_wheel_job,
+)
 from coevo.languages.python.package_index import IndexRefusal, get_machine_index
 from coevo.languages.python.requirements.stated import get_requirement_name
 from coevo.languages.python.resolution import LockedRequirements, ResolutionFailure
@@ -130,7 +134,7 @@ class WheelMaker:
         self, source: Path, kind: str, interpreter: Interpreter
     ) -> tuple[bytes, bytes]:
         """Read pyproject.toml and setup.py of an archive in the sandbox; b'' for a missing one."""
-        job = make_source_job(
+        job = make_source_archive_reader_job(
             interpreter, self._programs, source, kind, ('pyproject.toml', 'setup.py')
         )
         with self._sandbox.start(job) as process:
@@ -176,7 +180,9 @@ def install_build_packages(
         both = [*lines, 'setuptools', 'wheel']
         locked = compile_requirements(sandbox, both, interpreter, day)
         if isinstance(locked, str):
-            packages = install_locked(LockedRequirements(text=locked), interpreter, sandbox)
+            packages = install_locked_packages(
+                LockedRequirements(text=locked), interpreter, sandbox
+            )
             return None if isinstance(packages, ResolutionFailure) else packages
     return None
 
@@ -234,7 +240,7 @@ def list_source_archives(
     """
     known = [
         archive
-        for archive in _parse_archives(name)
+        for archive in _load_source_archives(name)
         if archive.uploaded <= before and allows_feature(archive.file.python, feature)
     ]
     return tuple(sorted(known, key=lambda one: (one.version, one.file.name), reverse=True))
@@ -252,7 +258,7 @@ def fetch_archive(archive: SourceArchive) -> Path | None:
         return None
 
 
-def _parse_archives(name: str) -> Iterator[SourceArchive]:
+def _load_source_archives(name: str) -> Iterator[SourceArchive]:
     try:
         page = get_machine_index().get_page(0, name)
     except IndexRefusal:

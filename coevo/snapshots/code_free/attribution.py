@@ -22,7 +22,7 @@ rows come from several commits, the section names the newest. What coevo adds is
 """
 
 
-def fill_attribution(
+def build_attribution(
     base: Path, texts: EditionTexts, whole: Collection[str] | None, before: Collection[str]
 ) -> str:
     """Return the content of the file ATTRIBUTION: the sections that concern a pair with texts.

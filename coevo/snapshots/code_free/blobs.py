@@ -48,7 +48,7 @@ def find_blobs(
     local_clones = [*list_local_clones(clones, repo)]
     for git_dir in local_clones:
         with lock_if_shared(git_dir):
-            folders |= dict.fromkeys(_list_blobs(git_dir, sources), git_dir)
+            folders |= dict.fromkeys(_list_present_blobs(git_dir, sources), git_dir)
     missing = [source for source in sources if source.blob not in folders]
     shown = ' and '.join(map(str, dict.fromkeys(local_clones)))
     if missing and local_clones:
@@ -77,7 +77,7 @@ def _fetch_blobs(
     with hold_cached_clone(repo, url) as git_dir:
         revs = sorted({source.rev for source in missing})
         failure = fetch_into_cache(git_dir, url, revs)
-        folders |= dict.fromkeys(_list_blobs(git_dir, missing), git_dir)
+        folders |= dict.fromkeys(_list_present_blobs(git_dir, missing), git_dir)
     return failure
 
 
@@ -92,7 +92,7 @@ def open_clone(git_dir: str) -> Iterator[Repository]:
         yield repository
 
 
-def _list_blobs(git_dir: Path, sources: Sequence[TextSource]) -> Iterator[str]:
+def _list_present_blobs(git_dir: Path, sources: Sequence[TextSource]) -> Iterator[str]:
     """Yield the ids of the wanted blobs that a clone has; none for a damaged clone."""
     wanted = sorted({source.blob for source in sources})
     request = ''.join(f'{blob}\n' for blob in wanted)

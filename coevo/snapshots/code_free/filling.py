@@ -20,7 +20,7 @@ from coevo.model.listener import SILENT, Listener
 from coevo.snapshots.code_free.blobs import find_blobs, open_clone
 from coevo.snapshots.code_free.folders import choose_base, exchange_folder
 from coevo.snapshots.code_free.hydration import FilledFolder, describe_writer, write_filled_folder
-from coevo.snapshots.code_free.tables import list_text_files, load_pair_ids, load_rows
+from coevo.snapshots.code_free.tables import list_files_with_texts, load_pair_ids, load_rows
 from coevo.snapshots.code_free.texts import EditionTexts, PairTexts
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.manifests import has_withheld_texts, list_filled_pairs
@@ -143,14 +143,14 @@ def fill_edition(
             raise Fatal(f'{place} is no edition to be filled: it has all of its texts')
         base = choose_base(edition, content, out)
         if base is None:
-            return _report_release(out, content)
+            return _report_existing_release(out, content)
         content = load_manifest(base)
         _refuse_damage(base, place if base is edition else out)
         texts = EditionTexts(base)
         plan = _FillPlan(base, texts, list_filled_pairs(content))
         wanted = plan.select_pairs(selection)
         found, folders = _search_repositories(plan, texts, wanted, clones, listener)
-        filled = plan.filled | {pair.pair_id for pair in wanted if plan.is_at_hand(pair, folders)}
+        filled = plan.filled | {pair.pair_id for pair in wanted if plan.are_sources_available(pair, folders)}
         folder = None if base is edition else FilledFolder(is_release=False)
         if filled > plan.filled or filled >= plan.pairs.keys():
             with RepositoryPool(open_clone) as pool:
@@ -170,7 +170,7 @@ def fill_edition(
         )
 
 
-def _report_release(out: Path, content: Mapping[str, Any]) -> FillReport:
+def _report_existing_release(out: Path, content: Mapping[str, Any]) -> FillReport:
     """Return the report for a folder that holds the release already."""
     return FillReport(
         out=out,
@@ -198,7 +198,7 @@ class _FillPlan:
 
     def __init__(self, folder: Path, texts: EditionTexts, filled: Collection[str]) -> None:
         self._folder, self._texts = folder, texts
-        names = list_text_files(folder)
+        names = list_files_with_texts(folder)
         by_file = {name: load_pair_ids(folder / name) for name in names}
         self.pairs = {pair.pair_id: pair for pair in texts.group_by_pair(by_file)}
         self.filled = frozenset(filled)
@@ -213,14 +213,14 @@ class _FillPlan:
 
         Raises: Fatal for a task or repository that the edition does not have.
         """
-        wanted = self._find_selected(selection)
+        wanted = self._find_selected_pairs(selection)
         return [
             pair
             for pair_id, pair in sorted(self.pairs.items())
             if pair_id not in self.filled and (wanted is None or pair_id in wanted)
         ]
 
-    def _find_selected(self, selection: FillSelection) -> frozenset[str] | None:
+    def _find_selected_pairs(self, selection: FillSelection) -> frozenset[str] | None:
         if not selection.repositories and not selection.tasks:
             return None
         tasks = {row['task_id']: row['pair_id'] for row in load_rows(self._folder, 'tasks')}
@@ -229,14 +229,14 @@ class _FillPlan:
                 raise Fatal(f'the edition has no task {task!r}; `coevo query` lists its tasks')
         for repo in selection.repositories:
             if repo not in self.urls:
-                raise Fatal(f'the edition has no repository {repo!r}; it has {_name(self.urls)}')
+                raise Fatal(f'the edition has no repository {repo!r}; it has {_format_repository_names(self.urls)}')
         of_tasks = {tasks[task] for task in selection.tasks}
         of_repositories = {
             pair_id for pair_id, repo in self.repos.items() if repo in selection.repositories
         }
         return frozenset(of_tasks | of_repositories)
 
-    def is_at_hand(self, pair: PairTexts, folders: Mapping[str, Path]) -> bool:
+    def are_sources_available(self, pair: PairTexts, folders: Mapping[str, Path]) -> bool:
         """Return whether clones have all files that the texts of a pair are cut from.
 
         folders  the clone that has a file, by the id of the file's blob
@@ -261,7 +261,7 @@ class _FillPlan:
         return {repo: frozenset(pair_ids) for repo, pair_ids in by_repo.items()}
 
 
-def _name(urls: Mapping[str, str | None]) -> str:
+def _format_repository_names(urls: Mapping[str, str | None]) -> str:
     names = sorted(urls)
     return ', '.join(names[:5]) + (f' and {len(names) - 5} more' if len(names) > 5 else '')
 
@@ -293,7 +293,7 @@ def _search_repositories(
     for pair in wanted:
         repo = plan.repos[pair.pair_id]
         counts[repo] += pair.texts
-        filled[repo] += pair.texts if plan.is_at_hand(pair, folders) else 0
+        filled[repo] += pair.texts if plan.are_sources_available(pair, folders) else 0
     found = tuple(
         RepositoryFilling(
             repo=repo, texts=counts[repo], filled=filled[repo], why=whys.get(repo, '')

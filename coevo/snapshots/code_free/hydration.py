@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import build_table_of_plain_rows
 from coevo.model.texts import TEXTS_WITHHELD
-from coevo.snapshots.code_free.attribution import ATTRIBUTION, fill_attribution
+from coevo.snapshots.code_free.attribution import ATTRIBUTION, build_attribution
 from coevo.snapshots.code_free.attribution import refresh_card, refresh_croissant
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.code_free.tables import (
-    find_table,
-    find_text_paths,
+    find_table_of_file,
+    find_text_columns,
     load_file_rows,
     restore_schema,
 )
@@ -124,9 +124,9 @@ def write_release(
     for name in release['files']:
         target = join_beneath(made, name).prepare_for_writing()
         if name == ATTRIBUTION:
-            content = fill_attribution(base, texts, None, before)
+            content = build_attribution(base, texts, None, before)
             durable.write_durably(target, [content.encode()])
-        elif find_table(name) is None:
+        elif find_table_of_file(name) is None:
             shutil.copyfile(base / f'{FULL}{name}', target)
         else:
             _write_table(base, name, target, texts, None, before)
@@ -153,7 +153,7 @@ def _write_partial_edition(
     own = {'README.md', 'croissant.json', ATTRIBUTION}
     if ATTRIBUTION in content['edition']['files']:
         target = join_beneath(made, ATTRIBUTION).prepare_for_writing()
-        text = fill_attribution(base, texts, whole, before)
+        text = build_attribution(base, texts, whole, before)
         durable.write_durably(target, [text.encode()])
         files[ATTRIBUTION] = _describe_file(target)
     for name in sorted(files.keys() - own):
@@ -213,8 +213,8 @@ def _write_table(
     whole   the pairs whose texts are written; None for all, in the form of the release
     before  the pairs that have them already
     """
-    table = find_table(name)
-    if table is None or not find_text_paths(name):
+    table = find_table_of_file(name)
+    if table is None or not find_text_columns(name):
         shutil.copyfile(base / name, target)
         return
     schema = pq.read_schema(base / name)

@@ -19,25 +19,25 @@ _ROWS = 2_000  # read at once
 _TABLES = {name: name for name in TABLES} | {was: name for name, was in schema_2.TABLES.items()}
 
 
-def find_table(name: str) -> str | None:
+def find_table_of_file(name: str) -> str | None:
     """Return the table that a file of a snapshot belongs to; None for other files."""
     parts = PurePosixPath(name).parts
     return _TABLES.get(parts[1]) if len(parts) == 3 and parts[0] == 'data' else None
 
 
-def find_text_paths(name: str) -> frozenset[str]:
+def find_text_columns(name: str) -> frozenset[str]:
     """Return the columns with third-party text of the table that a file belongs to.
 
     Empty for a file of no table. A field of a nested column is written as `mutants.original`.
     """
-    table = find_table(name)
+    table = find_table_of_file(name)
     return frozenset() if table is None else find_third_party_paths(TABLES[table])
 
 
-def list_text_files(folder: Path) -> tuple[str, ...]:
+def list_files_with_texts(folder: Path) -> tuple[str, ...]:
     """Return the names of a folder's Parquet files whose tables have third-party text, sorted."""
     files = (path.relative_to(folder).as_posix() for path in folder.glob('data/*/*.parquet'))
-    return tuple(sorted(name for name in files if find_text_paths(name)))
+    return tuple(sorted(name for name in files if find_text_columns(name)))
 
 
 def load_pair_ids(file: Path) -> Sequence[str]:

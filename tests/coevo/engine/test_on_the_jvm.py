@@ -10,7 +10,7 @@ import pytest
 
 from coevo.model.quality import IsolatedCells
 from coevo.model.words import Cell, Label, Track
-from flows.reverification import ReverifyOptions, reverify
+from flows.reverification import ReverifyOptions, reverify_labels
 from tests.projects import QUICK, junit, mined, pom, source, write
 
 FAILURE = 'java.lang.AssertionError@shop.TillTest.sells'
@@ -51,9 +51,9 @@ def test_java_pair_is_run_labelled_and_confirmed_by_reverify(
     )
     (pair,) = found.pairs
     assert (pair.suite_old, pair.suite_new) == ('pass', 'pass')
-    again = reverify(ReverifyOptions(store=found.store, sample=9, seed=0))
+    again = reverify_labels(ReverifyOptions(store=found.store, sample=9, seed=0))
     assert (again.drawn, again.confirmed, again.lost, again.unknown) == (2, 2, {}, {})
     monkeypatch.setenv('COEVO_JDKS', '99')
-    lacking = reverify(ReverifyOptions(store=found.store, sample=9, seed=1))
+    lacking = reverify_labels(ReverifyOptions(store=found.store, sample=9, seed=1))
     assert (lacking.confirmed, len(lacking.unknown)) == (0, 2)
     assert all('jdk' in sentence.lower() for sentence in lacking.unknown.values())

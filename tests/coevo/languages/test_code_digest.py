@@ -11,7 +11,7 @@ from coevo.languages.code_digest import (
     CodeRoots,
     compare_parts,
     digest_reached_code,
-    select_packages,
+    list_other_packages,
 )
 from coevo.languages.module_code import strip_comments
 
@@ -187,7 +187,7 @@ def test_all_packages_of_the_product_are_searched() -> None:
 
 def test_packages_of_other_languages_are_left_out() -> None:
     modules = ['coevo.languages.java.language', 'coevo.languages.python.language', 'tests.toy']
-    assert select_packages(modules, 'tests.toy') == (
+    assert list_other_packages(modules, 'tests.toy') == (
         'coevo.languages.java',
         'coevo.languages.python',
     )

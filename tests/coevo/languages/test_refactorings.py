@@ -11,7 +11,7 @@ from coevo.languages.refactorings import (
     RefactoringStatus,
     RefactoringsUnknown,
 )
-from flows.study.track_checks import summarise_refactorings
+from flows.study.track_checks import format_refactoring_status
 from tests import repos
 
 
@@ -21,7 +21,7 @@ def test_missing_refactoring_support_is_reported_as_not_offered(tmp_path: Path) 
     answer = NoRefactoringFinder().find(Repository(folder / '.git'), rev, rev)
     crashed = Refactorings(status=RefactoringStatus.UNKNOWN, why=RefactoringsUnknown.CRASHED)
     told = [
-        summarise_refactorings(one)
+        format_refactoring_status(one)
         for one in (answer, Refactorings(status=RefactoringStatus.FOUND), crashed)
     ]
     assert told == ['not_offered', 'found', 'unknown: crashed']

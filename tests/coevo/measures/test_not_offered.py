@@ -12,7 +12,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.measures import Measures
-from coevo.languages.table import LANGUAGES, get_measures, list_not_offered
+from coevo.languages.table import LANGUAGES, get_measures, list_lacking_capabilities
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.placebos import PLAIN_EDITS, make_placebo
@@ -94,8 +94,8 @@ def test_a_language_lists_the_measures_it_lacks(runner: EditedCellRunner) -> Non
     everything = ('assertions', 'defects', 'errors', 'mutation', 'placebos', 'smells', 'undoing')
 
     assert get_measures('toy').lacking_measures == everything
-    assert set(everything) < set(list_not_offered('toy'))
-    assert list_not_offered('java') == ()
+    assert set(everything) < set(list_lacking_capabilities('toy'))
+    assert list_lacking_capabilities('java') == ()
     assert get_measures('java').lacking_measures == ()
     assert Measures(smells=get_measures('java').smells).lacking_measures == (
         'assertions',

@@ -15,10 +15,10 @@ from coevo.model.labels import (
     LabelTableRow,
     correct_change_by_cells,
     decide_label,
-    find_cells_of_row,
-    list_contradictions,
+    find_deciding_cells_of_row,
+    list_contradiction_reasons,
     list_deciding_cells,
-    list_former_contradictions,
+    list_former_contradiction_reasons,
 )
 from coevo.model.reasons import OWNERS
 from coevo.model.words import Cell, Label, MethodChange, Outcome, Stage
@@ -96,8 +96,8 @@ def test_an_unchanged_test_that_its_own_surroundings_decide_has_a_changed_contex
 
 def test_recorded_cell_of_an_engine_before_extensions_decides_nothing() -> None:
     cells = outcomes('pass pass pass fail')
-    assert find_cells_of_row(MethodChange.CHANGED, cells)[-1] is Cell.T_NEW_C_OLD
-    before = find_cells_of_row(MethodChange.CHANGED, cells, engine=JAVA_5)
+    assert find_deciding_cells_of_row(MethodChange.CHANGED, cells)[-1] is Cell.T_NEW_C_OLD
+    before = find_deciding_cells_of_row(MethodChange.CHANGED, cells, engine=JAVA_5)
     assert before == list_deciding_cells(MethodChange.CHANGED)
     assert decide_label(MethodChange.CHANGED, cells, engine=JAVA_5) is Label.REFINEMENT
 
@@ -153,7 +153,7 @@ def kind(outcome: Outcome | None) -> str:
 
 @pytest.mark.parametrize('change', list(MethodChange))
 def test_every_combination_of_outcomes_gives_the_label_of_the_table(change: MethodChange) -> None:
-    known = set(list_contradictions())
+    known = set(list_contradiction_reasons())
     for combination in itertools.product(OUTCOMES, repeat=4):
         cells = dict(zip(CELL_ORDER, combination, strict=True))
         settled = correct_change_by_cells(change, cells)
@@ -192,9 +192,9 @@ def test_an_earlier_engine_gives_no_label_to_a_fixture_refinement() -> None:
 
 
 def test_the_former_reason_for_fixture_refinements_is_still_known() -> None:
-    assert list_former_contradictions() == ('t_old_c_new_pass',)
-    assert 't_old_c_new_pass' in list_contradictions(engine=JAVA_4)
-    assert 't_old_c_new_pass' not in list_contradictions()
+    assert list_former_contradiction_reasons() == ('t_old_c_new_pass',)
+    assert 't_old_c_new_pass' in list_contradiction_reasons(engine=JAVA_4)
+    assert 't_old_c_new_pass' not in list_contradiction_reasons()
     assert OWNERS['t_old_c_new_pass'] is Stage.LABEL
 
 

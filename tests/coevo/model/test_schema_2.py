@@ -42,8 +42,8 @@ def test_tables_without_renamed_columns_stay_as_they_are() -> None:
 
 def test_queries_with_old_names_are_told_the_new_ones() -> None:
     sql = 'SELECT told_cold, label FROM standing'
-    assert schema_2.list_new_names(sql) == {
+    assert schema_2.map_old_names_in_text(sql) == {
         'told_cold': 't_old_c_old',
         'standing': 'single_revision',
     }
-    assert schema_2.list_new_names('SELECT label FROM methods') == {}
+    assert schema_2.map_old_names_in_text('SELECT label FROM methods') == {}

@@ -471,7 +471,7 @@ def test_paths_in_a_text_for_a_job_are_translated_to_its_mounts(
     mounts = (Mount(source=folder, target='/in'),)
     with other.start(job('read -r line; eval "$line"', mounts=mounts)) as process:
         line = 'key=/in/inner/file:/w; cp ${key%%:*} ${key##*:}/copy; cat ${key##*:}/*; ls -d /inn'
-        process.stdin.write(process.translate_for_job(line).encode() + b'\n')
+        process.stdin.write(process.translate_paths_for_job(line).encode() + b'\n')
         process.stdin.close()
         assert process.stdout.read() == b'content'
         process.wait()

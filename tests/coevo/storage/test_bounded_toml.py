@@ -6,7 +6,7 @@ import pytest
 
 from coevo.languages.python.reading import collection, metadata_licences
 from coevo.languages.python.requirements import locks
-from coevo.languages.python.requirements.other_places import parse_toml_place
+from coevo.languages.python.requirements.other_places import parse_toml_tool_requirements
 from coevo.languages.python.requirements.reading import parse_pipfile, parse_pyproject
 from coevo.languages.python.requirements.stated import StatedRequirements
 from coevo.languages.python.wheels import parse_build_system
@@ -33,7 +33,7 @@ def test_text_that_python_cannot_hold_is_no_toml(name: str) -> None:
 def test_file_of_a_project_that_is_no_toml_says_nothing(name: str) -> None:
     source = NO_TOML[name].encode()
     assert parse_pyproject(source) == parse_pipfile(source) == StatedRequirements()
-    assert parse_toml_place('tox.toml', source) == StatedRequirements()
+    assert parse_toml_tool_requirements('tox.toml', source) == StatedRequirements()
     assert parse_build_system(source) == {}
     assert metadata_licences._parse_toml(NO_TOML[name]) == metadata_licences._NOTHING
     assert collection._parse_toml(NO_TOML[name], 'pyproject.toml') is None

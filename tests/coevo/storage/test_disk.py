@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.storage.disk import describe_trouble, is_mendable
+from coevo.storage.disk import can_user_fix, describe_trouble
 from coevo.storage.store import Store
 from tests import segments
 from tests.coevo.display.test_terminal import run
@@ -137,8 +137,8 @@ def test_missing_or_existing_file_not_named_in_the_command_is_a_bug(
     (tmp_path / 'file').touch()
     error = OSError(number, os.strerror(number), name and name.format(tmp_path))
     words = ['query', f'--out={tmp_path}/in/a']
-    assert is_mendable(error, words) is not is_ours
-    assert is_mendable(error, ['query', '--out', f'{tmp_path}/in/a']) is not is_ours
+    assert can_user_fix(error, words) is not is_ours
+    assert can_user_fix(error, ['query', '--out', f'{tmp_path}/in/a']) is not is_ours
 
 
 def test_failed_copy_names_the_full_destination() -> None:

@@ -16,8 +16,8 @@ from coevo.languages.reading import (
     Resolve,
     Word,
     expect_no_throws,
-    inject_nothing,
-    request_nothing,
+    provide_no_fixture_names,
+    request_no_fixtures,
 )
 from coevo.languages.traces import ExecutedMethod
 from coevo.model.records import TestMethod
@@ -31,8 +31,8 @@ FIXTURE = '_before'
 COMMON_CALLS = NO_COMMON_CALLS
 explain_refusal = submitted_files.accept_any_file
 list_expected_throws = expect_no_throws
-list_injected_names = inject_nothing
-requests_any_fixture = request_nothing
+list_provided_fixture_names = provide_no_fixture_names
+may_request_any_fixture = request_no_fixtures
 list_reference_names = file_names.name_by_stem
 list_watch_names = file_names.name_by_types
 open_tree = trees.open_tree

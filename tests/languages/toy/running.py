@@ -25,7 +25,7 @@ from coevo.languages.cells import (
 )
 from coevo.languages.core.cell_files import RevisionTrees
 from coevo.languages.core.channel import NumberedReport, TargetReport
-from coevo.languages.core.engines import RunEngine, open_run_ground
+from coevo.languages.core.engines import RunEngine, open_sandbox_and_workspace
 from coevo.languages.core.test_processes import MOST_KILLS, CpuBounds
 from coevo.languages.core.test_runs import run_in_fresh_process
 from coevo.languages.declarations import SourceFile
@@ -69,7 +69,7 @@ class Builds:
 
     def __init__(self, run: RunSettings, stack: ExitStack) -> None:
         self.repository = run.repository
-        self.sandbox, self.root = open_run_ground(run.sandbox, stack)
+        self.sandbox, self.root = open_sandbox_and_workspace(run.sandbox, stack)
         self.trees = RevisionTrees(
             repository=run.repository,
             select_test_paths=lambda repository, rev: filter(is_test_file, repository.tree(rev)),

@@ -37,7 +37,7 @@ class ToyTree:
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
     resolve_type = find_meant_types
-    find_companions = find_no_companions
+    find_types_sharing_fixtures = find_no_companions
     find_embedders = find_no_embedders
     find_production_kind = find_kind_of_code
 

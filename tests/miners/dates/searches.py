@@ -15,7 +15,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.storage.dates import SearchBasis, SeenBodies
 from coevo.storage.store import Store
 from miners.dates.clone_search import SearchedClone, SearchListener, search_clone
-from miners.dates.dating import load_wanted_prints, search_for_store, update_wanted_bodies
+from miners.dates.dating import load_wanted_prints, search_clone_for_bodies, update_wanted_bodies
 from miners.dates.scanning import parse_bodies
 from miners.discovery.crawls import list_refs
 from packagers.dating import DateJoin
@@ -83,7 +83,7 @@ def date_rows(
     first = next(iter(clones))
     update_wanted_bodies(store, first, language, searched[first], rows)
     for repo, clone in searched.items():
-        search_for_store(store, repo, clone, load_wanted_prints(store))
+        search_clone_for_bodies(store, repo, clone, load_wanted_prints(store))
     return list(DateJoin(store.storage, clones).date_methods(rows))
 
 

@@ -27,8 +27,8 @@ from coevo.languages.golang.reading.trees import open_tree as open_tree
 SUFFIXES = ('.go',)
 TESTS_AMONG_SOURCES = False
 
-list_injected_names = reading.inject_nothing
-requests_any_fixture = reading.request_nothing
+list_provided_fixture_names = reading.provide_no_fixture_names
+may_request_any_fixture = reading.request_no_fixtures
 list_reference_names = file_names.name_by_declarations
 list_watch_names = file_names.name_by_path
 parse_licences = reading.list_no_licences

@@ -79,7 +79,7 @@ def _list_group_declarations(node: Node, source: bytes) -> Iterator[GoDeclaratio
             lines += [child for child in each.children if child.type in wanted]
     if not lines:
         return
-    if kind == 'const' and _are_counted_constants(lines, source):
+    if kind == 'const' and _use_iota_or_repeat(lines, source):
         names = tuple(name for line in lines for name in _parse_names(line, source))
         yield GoDeclaration(kind=kind, node=node, inner=tuple(lines), names=names)
         return
@@ -100,7 +100,7 @@ def _list_children(node: Node) -> Iterator[Node]:
             yield from child.children
 
 
-def _are_counted_constants(lines: list[Node], source: bytes) -> bool:
+def _use_iota_or_repeat(lines: list[Node], source: bytes) -> bool:
     """Return whether any line has no value, so repeats one above, or contains `iota`.
 
     See https://go.dev/ref/spec#Iota.

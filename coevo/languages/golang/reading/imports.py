@@ -60,7 +60,9 @@ def _list_specs(declaration: Node) -> Iterator[Node]:
             yield from (each for each in child.children if each.type == 'import_spec')
 
 
-def bind_names(found: Sequence[GoImport], qualifiers: AbstractSet[str]) -> Mapping[str, str]:
+def infer_import_names(
+    found: Sequence[GoImport], qualifiers: AbstractSet[str]
+) -> Mapping[str, str]:
     """Return the name under which a file uses each import, by the path of the import.
 
     A name that the import does not state is guessed from its path and from `qualifiers`. Imports as
@@ -74,7 +76,7 @@ def bind_names(found: Sequence[GoImport], qualifiers: AbstractSet[str]) -> Mappi
     left = [import_.path for import_ in found if not import_.name and import_.is_used_by_name]
     free = set(qualifiers) - set(named.values())
     for path in left:
-        likely = next((name for name in guess_names(path) if name in free), None)
+        likely = next((name for name in guess_package_names(path) if name in free), None)
         if likely is not None:
             named[path] = likely
     free -= set(named.values())
@@ -82,11 +84,11 @@ def bind_names(found: Sequence[GoImport], qualifiers: AbstractSet[str]) -> Mappi
     for path in rest:
         alike = [name for name in sorted(free) if _resembles_path(name, path)]
         alike += sorted(free) if len(free) == len(rest) == 1 else ()
-        named[path] = alike[0] if alike else next(guess_names(path))
+        named[path] = alike[0] if alike else next(guess_package_names(path))
     return named
 
 
-def guess_names(path: str) -> Iterator[str]:
+def guess_package_names(path: str) -> Iterator[str]:
     """Yield the names that the package at an import path may have, the likeliest first.
 
     At least one is yielded; some may come twice.
@@ -116,7 +118,7 @@ def make_import_records(found: Iterable[GoImport], names: Mapping[str, str]) -> 
 
     The name is `*` for an import as `.`, and `_` for one as `_`.
 
-    names  the names that `bind_names` found, by path
+    names  the names that `infer_import_names` found, by path
     """
     for import_ in found:
         name = import_.name if import_.name in ('.', '_') else names.get(import_.path, import_.name)

@@ -51,7 +51,9 @@ def classify_path(path: str) -> PathClassification | None:
     is_resource = not is_compiled(path)
     if is_resource and side is Side.SOURCE and ('/' not in path or is_build_file(path)):
         return None
-    return PathClassification(side=side, is_resource=is_resource, relative=find_relative_name(path))
+    return PathClassification(
+        side=side, is_resource=is_resource, relative=find_path_opened_by_test(path)
+    )
 
 
 def is_build_file(path: str) -> bool:
@@ -87,7 +89,7 @@ def _is_ignored_folder(folder: str) -> bool:
     return folder == TESTDATA or folder.startswith(('_', '.'))
 
 
-def find_relative_name(path: str) -> str:
+def find_path_opened_by_test(path: str) -> str:
     """Return the path by which a test opens a file: from `testdata` on, else the mere file name.
 
     A test runs in the folder of its package, which is above `testdata`.

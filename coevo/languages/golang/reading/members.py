@@ -71,7 +71,7 @@ class GoMemberReader:
             text, declaration.kind, declaration.names, self._name_owner(piece), self._packages
         )
         if not member_cache.members:
-            member_cache.members.append(tuple(self._load_piece(piece)))
+            member_cache.members.append(tuple(self._make_members(piece)))
             return member_cache.members[0]
         node = declaration.node
         return tuple(
@@ -90,7 +90,7 @@ class GoMemberReader:
         receiver = piece.declared.receiver
         return self._package if receiver is None else f'{self._package}${receiver}'
 
-    def _load_piece(self, piece: GoTokenisedDeclaration) -> Iterator[Member]:
+    def _make_members(self, piece: GoTokenisedDeclaration) -> Iterator[Member]:
         """Yield the members of a declaration, one for each name.
 
         A variable named `_` is an initializer: only its value counts. A constant that counts or
@@ -103,11 +103,11 @@ class GoMemberReader:
                 spans = sorted((node.start_byte, node.end_byte) for node in line.nodes[1:])
                 own = [(node.start_byte, node.end_byte) for node in line.nodes[:1]]
                 tokens = self._tokens.slice_spans([*own, *spans])
-                yield from self._load_names(replace(piece, tokens=tokens), line.names)
+                yield from self._make_named_members(replace(piece, tokens=tokens), line.names)
             return
-        yield from self._load_names(piece, declaration.names or ('_',))
+        yield from self._make_named_members(piece, declaration.names or ('_',))
 
-    def _load_names(
+    def _make_named_members(
         self, piece: GoTokenisedDeclaration, names: tuple[str, ...]
     ) -> Iterator[Member]:
         declaration = piece.declared
@@ -172,9 +172,9 @@ class GoMemberReader:
             ),
             body_hash=None,
             body_at=None,
-            calls=tokens.list_calls(self._packages),
+            calls=tokens.list_possible_calls(self._packages),
             types=tokens.types,
-            names=tokens.list_names(self._packages),
+            names=tokens.list_package_level_names(self._packages),
             strings=tokens.strings | set(list_embed_patterns(tokens.texts)),
             tokens=tokens.texts,
         )

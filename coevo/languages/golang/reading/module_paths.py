@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from coevo.languages.golang.reading.imports import guess_names
+from coevo.languages.golang.reading.imports import guess_package_names
 from coevo.languages.golang.reading.layout import GO_MOD
 from coevo.storage.beneath import find_path_fault
 
@@ -67,7 +67,7 @@ class ImportingFile:
     imports: tuple[str, ...]
 
 
-def guess_own_path(files: Iterable[ImportingFile], folders: frozenset[str]) -> str:
+def guess_root_import_path(files: Iterable[ImportingFile], folders: frozenset[str]) -> str:
     """Return the path by which a tree without go.mod imports itself, such as `github.com/o/n`.
 
     It is the one that most imports suggest; '' if none does.
@@ -89,7 +89,7 @@ def _list_possible_roots(path: str, file: ImportingFile, folders: frozenset[str]
     """
     if not _HOST.match(path):
         return
-    if file.is_external and file.folder == '.' and file.package in guess_names(path):
+    if file.is_external and file.folder == '.' and file.package in guess_package_names(path):
         yield path
     parts = path.split('/')
     for count in range(1, len(parts) - 1):

@@ -20,7 +20,7 @@ from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.declarations import MODULE, DeclaredType, Member
 from coevo.languages.golang.reading.declared import GoDeclaration, list_declarations
 from coevo.languages.golang.reading.imports import (
-    bind_names,
+    infer_import_names,
     is_standard_package,
     list_imports,
     make_import_records,
@@ -88,7 +88,7 @@ class _GoSyntaxReader:
         self._rest = self.tokens.slice_spans(
             subtract_holes(all_[0], {i.declaration for i in self._imported})
         )
-        names = bind_names(self._imported, self._rest.qualifiers)
+        names = infer_import_names(self._imported, self._rest.qualifiers)
         self._imports = tuple(make_import_records(self._imported, names))
         self._packages = GoPackageNames(
             names=frozenset(names.values()),
@@ -111,7 +111,7 @@ class _GoSyntaxReader:
             types=tuple(self._parse_types(package)),
             has_error=self.root.has_error,
             hash=compute_short_hash(*lines, *self._rest.texts),
-            names=self._rest.list_mentions(self._packages),
+            names=self._rest.list_package_and_member_names(self._packages),
             runs=self.runs,
         )
 
@@ -206,8 +206,8 @@ class _GoSyntaxReader:
             declaration=f'type {simple}{" =" if alias else ""} {describe_type(node, self.source)}'.strip(),
             header_hash=compute_short_hash('type', *tokens.texts),
             shape_hash=compute_short_hash('type', *tokens.mask_own_names(simple, simple)),
-            names=tokens.list_names(self._packages) - {simple},
-            calls=tokens.list_calls(self._packages),
+            names=tokens.list_package_level_names(self._packages) - {simple},
+            calls=tokens.list_possible_calls(self._packages),
             strings=tokens.strings,
             members=tuple(_number_duplicates(list(methods))),
             start_byte=piece.declared.node.start_byte,

@@ -70,7 +70,7 @@ def _takes_parameter(tokens: tuple[str, ...], type_: str) -> bool:
 
     type_  the name of the type: T or F
     """
-    head = _load_parameters(tokens)
+    head = _list_parameter_tokens(tokens)
     if '*' not in head[:2]:
         return False
     name = head[head.index('*') + 1 :]
@@ -79,12 +79,12 @@ def _takes_parameter(tokens: tuple[str, ...], type_: str) -> bool:
 
 def _has_output(tokens: tuple[str, ...]) -> bool:
     """Return whether a function without parameters has a comment `// Output:`, as examples do."""
-    return not _load_parameters(tokens) and any(
+    return not _list_parameter_tokens(tokens) and any(
         text.startswith('//') and OUTPUT.match(text[2:]) for text in tokens
     )
 
 
-def _load_parameters(tokens: tuple[str, ...]) -> tuple[str, ...]:
+def _list_parameter_tokens(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Return the tokens between the brackets of a function's parameters.
 
     ('?',) if the function has type parameters or results.

@@ -155,16 +155,16 @@ class _GoTokenWalk:
             node = cursor.node
             assert node is not None
             frame = _Frame(node, node.type, cursor.field_name)
-            if not self._load_if_atom(frame) and cursor.goto_first_child():
+            if not self._read_if_atomic(frame) and cursor.goto_first_child():
                 stack.append(frame)
                 continue
-            self._end_node(frame)
+            self._append_statement_end(frame)
             while not cursor.goto_next_sibling():
                 if not cursor.goto_parent():
                     return
-                self._end_node(stack.pop())
+                self._append_statement_end(stack.pop())
 
-    def _load_if_atom(self, frame: _Frame) -> bool:
+    def _read_if_atomic(self, frame: _Frame) -> bool:
         """Read a node that is read as a whole, and return True; return False for any other node.
 
         Comments, literals, keywords, signs and words are read as a whole.
@@ -203,10 +203,10 @@ class _GoTokenWalk:
         text = self._read_text(node)
         if _DIRECTIVE.match(text.encode(errors='replace')):
             self._append_token(node.start_byte, ' '.join(text.split()))
-        elif self._is_output(node):
+        elif self._is_example_output(node):
             self._append_token(node.start_byte, '// ' + _strip_comment(text))
 
-    def _is_output(self, node: Node) -> bool:
+    def _is_example_output(self, node: Node) -> bool:
         """Return whether a comment is one of the lines that declare an example's output.
 
         They are a group of comments directly in the body of a function, the first of which begins
@@ -252,7 +252,7 @@ class _GoTokenWalk:
             return (above, parent.field) in _CONDITIONS
         return False
 
-    def _end_node(self, frame: _Frame) -> None:
+    def _append_statement_end(self, frame: _Frame) -> None:
         parent = self._stack[-1].kind if self._stack else ''
         listed = parent in _LISTS and frame.node.is_named and frame.kind != 'comment'
         if listed and parent not in ('source_file', 'block') and frame.kind != 'empty_statement':
@@ -294,9 +294,9 @@ class _GoTokenWalk:
             return GoTokenRole.OPERAND
         if parent.kind == 'literal_element' and parent.field == 'key':
             return GoTokenRole.KEY
-        return GoTokenRole.BOUND if self._is_bound(parent) else GoTokenRole.LOADED
+        return GoTokenRole.BOUND if self._declares_names(parent) else GoTokenRole.LOADED
 
-    def _is_bound(self, parent: _Frame) -> bool:
+    def _declares_names(self, parent: _Frame) -> bool:
         """Return whether a name in a list of expressions is declared there: it is left of `:=`.
 
         So is the alias in the head of a type switch.

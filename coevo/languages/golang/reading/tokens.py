@@ -83,7 +83,7 @@ class GoTokenSlice:
         """The names that may be those of packages: all before a dot, except local names."""
         return self._list_texts_with_role(GoTokenRole.PACKAGE, GoTokenRole.OPERAND)
 
-    def list_names(self, packages: GoPackageNames) -> frozenset[str]:
+    def list_package_level_names(self, packages: GoPackageNames) -> frozenset[str]:
         """Return the names that may refer to top-level declarations of the project's packages.
 
         Names of fields and methods, of packages, and of what the standard library declares are left
@@ -91,28 +91,28 @@ class GoTokenSlice:
         """
         return frozenset(
             token.text
-            for token, is_free in self._list_own_tokens(packages)
+            for token, is_free in self._list_project_tokens(packages)
             if is_free and token.role in _NAMING
         )
 
-    def list_mentions(self, packages: GoPackageNames) -> frozenset[str]:
+    def list_package_and_member_names(self, packages: GoPackageNames) -> frozenset[str]:
         """Return the names of `list_names` together with those of fields and methods of values."""
         return frozenset(
-            token.text for token, _ in self._list_own_tokens(packages) if token.role in _NAMING
+            token.text for token, _ in self._list_project_tokens(packages) if token.role in _NAMING
         )
 
-    def list_calls(self, packages: GoPackageNames) -> frozenset[str]:
+    def list_possible_calls(self, packages: GoPackageNames) -> frozenset[str]:
         """Return the names that are called, created or passed on, so that they may be called.
 
         Of the fields and methods of values, only those that are called count.
         """
         return frozenset(
             token.text
-            for token, is_free in self._list_own_tokens(packages)
+            for token, is_free in self._list_project_tokens(packages)
             if token.role in _CALLING and (is_free or token.role is not GoTokenRole.ATTRIBUTE)
         )
 
-    def _list_own_tokens(self, packages: GoPackageNames) -> Iterator[tuple[GoToken, bool]]:
+    def _list_project_tokens(self, packages: GoPackageNames) -> Iterator[tuple[GoToken, bool]]:
         """Yield the tokens that name neither a package nor something of the standard library.
 
         With each comes a boolean: True if it stands by itself or after a package and a dot, False

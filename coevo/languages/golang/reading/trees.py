@@ -30,7 +30,7 @@ from coevo.languages.golang.reading.layout import (
 from coevo.languages.golang.reading.module_paths import (
     GoModulePaths,
     ImportingFile,
-    guess_own_path,
+    guess_root_import_path,
     parse_module_path,
 )
 from coevo.languages.golang.reading.syntax import parse
@@ -95,9 +95,9 @@ class GoTree:
         """
         parsed = self.parse_alone(path)
         imports = [self._resolve_import(import_) for import_ in parsed.imports]
-        own = _load_package_clause(parsed)
+        own = _get_package_name(parsed)
         if own and not own.endswith(_EXTERNAL):
-            imports.append(_import_all_names(own, 0))
+            imports.append(_make_wildcard_import(own, 0))
         seen = (own, own.removesuffix(_EXTERNAL)) if self.belongs_to_tests(path) else ()
         around = GoFileContext(
             imports=tuple(imports),
@@ -111,7 +111,7 @@ class GoTree:
         return (
             one
             if folder is None
-            else _import_all_names(self._find_package_name(folder), one.start_byte)
+            else _make_wildcard_import(self._find_package_name(folder), one.start_byte)
         )
 
     def _find_package_name(self, folder: str) -> str:
@@ -120,9 +120,9 @@ class GoTree:
         Test files count only if there are no others. '' for a folder without Go files.
         """
         if folder not in self._names:
-            paths = self._by_folder.get(folder, ())
+            paths = self._paths_by_folder.get(folder, ())
             sources = [path for path in paths if not path.endswith(TEST_SUFFIX)] or paths
-            counts = Counter(_load_package_clause(self.parse_alone(path)) for path in sources)
+            counts = Counter(_get_package_name(self.parse_alone(path)) for path in sources)
             names = [name for name, count in counts.items() if count == max(counts.values())]
             self._names[folder] = min(names, default='').removesuffix(_EXTERNAL)
         return self._names[folder]
@@ -174,19 +174,19 @@ class GoTree:
             relative = path if folder == '.' else path[len(folder) + 1 :]
             embedders |= {
                 file: None
-                for file, _, pattern in self._list_patterns(folder)
+                for file, _, pattern in self._list_embed_directives(folder)
                 if is_embedded(pattern, relative)
             }
             if (GO_MOD if folder == '.' else f'{folder}/{GO_MOD}') in self.entries:
                 break
         return tuple(sorted(embedders))
 
-    def _list_patterns(self, folder: str) -> tuple[tuple[str, str, str], ...]:
+    def _list_embed_directives(self, folder: str) -> tuple[tuple[str, str, str], ...]:
         """Return Go file, variable and pattern of each `//go:embed` directive of a package."""
         if folder not in self._patterns:
             self._patterns[folder] = tuple(
                 (path, member.name, pattern)
-                for path in self._by_folder.get(folder, ())
+                for path in self._paths_by_folder.get(folder, ())
                 if MARK in self.read_content(path)
                 for type_ in self.parse_alone(path).types[:1]
                 for member in type_.members
@@ -197,7 +197,7 @@ class GoTree:
     def _digest_embedded_files(self, path: str) -> tuple[tuple[str, str], ...]:
         """Return the variables of a Go file that embed files, each with a digest of these files."""
         folder = path.rpartition('/')[0]
-        own = [row for row in self._list_patterns(folder or '.') if row[0] == path]
+        own = [row for row in self._list_embed_directives(folder or '.') if row[0] == path]
         if not own:
             return ()
         files: dict[str, list[str]] = {}
@@ -215,10 +215,10 @@ class GoTree:
 
         This package folder takes the place of a module. The file may be of any kind.
         """
-        return find_folder_above(path, self._by_folder)
+        return find_folder_above(path, self._paths_by_folder)
 
     @cached_property
-    def _by_folder(self) -> dict[str, tuple[str, ...]]:
+    def _paths_by_folder(self) -> dict[str, tuple[str, ...]]:
         """The paths of the Go files that are compiled, by folder."""
         by_folder: dict[str, list[str]] = {}
         for path in self.entries:
@@ -232,21 +232,21 @@ class GoTree:
 
         Without any go.mod, the path of the root is guessed from the imports.
         """
-        folders = frozenset(self._by_folder)
+        folders = frozenset(self._paths_by_folder)
         roots = {
             path.rpartition('/')[0] or '.': parse_module_path(self.read_content(path))
             for path in self.entries
             if path.rpartition('/')[2] == GO_MOD and VENDOR not in path.split('/')
         }
         if not roots:
-            roots = {'.': guess_own_path(self._describe_imports(), folders)}
+            roots = {'.': guess_root_import_path(self._describe_imports(), folders)}
         return GoModulePaths(roots, folders)
 
     def _describe_imports(self) -> Iterator[ImportingFile]:
-        for folder, paths in self._by_folder.items():
+        for folder, paths in self._paths_by_folder.items():
             for path in paths if VENDOR not in folder.split('/') else ():
                 parsed = self.parse_alone(path)
-                clause = _load_package_clause(parsed)
+                clause = _get_package_name(parsed)
                 yield ImportingFile(
                     folder=folder,
                     package=clause.removesuffix(_EXTERNAL),
@@ -257,7 +257,7 @@ class GoTree:
     @cached_property
     def _testing_folders(self) -> frozenset[str]:
         """The folders of packages that serve tests alone."""
-        candidates = frozenset(filter(may_be_for_tests, self._by_folder))
+        candidates = frozenset(filter(may_be_for_tests, self._paths_by_folder))
         return (
             find_packages_for_tests(candidates, self._list_import_edges())
             if candidates
@@ -265,7 +265,7 @@ class GoTree:
         )
 
     def _list_import_edges(self) -> Iterator[ImportEdge]:
-        for folder, paths in self._by_folder.items():
+        for folder, paths in self._paths_by_folder.items():
             for path in paths:
                 for import_ in self.parse_alone(path).imports:
                     imported = self.module_paths.find_folder(import_.text)
@@ -274,7 +274,7 @@ class GoTree:
                             importer=folder, imported=imported, by_test=path.endswith(TEST_SUFFIX)
                         )
 
-    def find_companions(self, path: str) -> tuple[LocatedType, ...]:
+    def find_types_sharing_fixtures(self, path: str) -> tuple[LocatedType, ...]:
         """Return the parts of the package with which the tests of a file share their binary.
 
         A package and its external tests (`foo` and `foo_test`) are one binary. The `TestMain`,
@@ -288,7 +288,7 @@ class GoTree:
         packages = {base, base + _EXTERNAL} - {clause}
         return tuple(
             LocatedType(other, type_)
-            for other in self._by_folder.get(folder, ())
+            for other in self._paths_by_folder.get(folder, ())
             if other.endswith(TEST_SUFFIX) and self.find_package(other)[1] in packages
             for type_ in self.parse_file(other).types[:1]
         )
@@ -307,7 +307,7 @@ class GoTree:
 
     def find_package(self, path: str) -> Package:
         """Return the package of a file: its folder, and the name in its package clause."""
-        return path.rpartition('/')[0] or '.', _load_package_clause(self.parse_alone(path))
+        return path.rpartition('/')[0] or '.', _get_package_name(self.parse_alone(path))
 
     def _list_visible_packages(self, path: str) -> frozenset[Package]:
         """Return a file's own package and the packages of the revision that it imports."""
@@ -321,12 +321,12 @@ class GoTree:
         return self._seen[path]
 
 
-def _load_package_clause(file: GoFile) -> str:
+def _get_package_name(file: GoFile) -> str:
     """Return the name in a file's package clause; '' if it has none."""
     return file.types[0].simple if file.types else ''
 
 
-def _import_all_names(package: str, at: int) -> Import:
+def _make_wildcard_import(package: str, at: int) -> Import:
     """Return the record of an import of all names of a package of the revision.
 
     at  the offset of the import in the file
@@ -410,7 +410,7 @@ def _place_package_type(type_: DeclaredType, around: GoFileContext) -> DeclaredT
         placed,
         header_hash=compute_short_hash(type_.header_hash, repr(around.embedded)),
         members=tuple(
-            _add_embedded(member, embedded[member.name])
+            _add_embedded_digest(member, embedded[member.name])
             if member.kind == 'field' and member.name in embedded
             else member
             for member in type_.members
@@ -418,7 +418,7 @@ def _place_package_type(type_: DeclaredType, around: GoFileContext) -> DeclaredT
     )
 
 
-def _add_embedded(member: Member, digest: str) -> Member:
+def _add_embedded_digest(member: Member, digest: str) -> Member:
     return replace(
         member,
         hash=compute_short_hash(member.hash, digest),

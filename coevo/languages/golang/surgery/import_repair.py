@@ -48,7 +48,7 @@ def _find_package_name(one: GoImport, file: GoOutline) -> str:
 
 def _is_still_needed(one: GoImport, file: GoOutline, used: frozenset[str], now: GoOutline) -> bool:
     if one.name == '.':
-        return bool(_list_unexplained_names(now))
+        return bool(_list_undeclared_exported_names(now))
     if one.path == _EMBED and one.name == '_':
         return b'//go:embed' in now.source
     if not one.is_used_by_name:
@@ -61,11 +61,11 @@ def _is_needed_unnamed(one: GoImport, now: GoOutline, kept: Iterable[GoImport]) 
     if any((each.name, each.path) == (one.name, one.path) for each in kept):
         return False
     if one.name == '.':
-        return bool(_list_unexplained_names(now))
+        return bool(_list_undeclared_exported_names(now))
     return (one.name, one.path) == ('_', _EMBED) and b'//go:embed' in now.source
 
 
-def _list_unexplained_names(now: GoOutline) -> frozenset[str]:
+def _list_undeclared_exported_names(now: GoOutline) -> frozenset[str]:
     """Return the used names that begin with a capital letter and are not declared in the file.
 
     Only an import as `.` can provide them, or another file of the package.
@@ -107,7 +107,7 @@ def _add_import(edits: TextEdits, now: GoOutline, one: GoImport, kept: Sequence[
             find_line_end(now.source, kept[-1].declaration[1]), f'\nimport {text}'.encode()
         )
     else:
-        edits.insert(_find_head_end(now), f'\n\nimport {text}'.encode())
+        edits.insert(_find_package_clause_end(now), f'\n\nimport {text}'.encode())
 
 
 def _is_grouped(now: GoOutline, one: GoImport) -> bool:
@@ -116,7 +116,7 @@ def _is_grouped(now: GoOutline, one: GoImport) -> bool:
     return one.declaration[0] < start and not now.source[start : one.spec[0]].strip()
 
 
-def _find_head_end(now: GoOutline) -> int:
+def _find_package_clause_end(now: GoOutline) -> int:
     """Return the end of the line with the package clause."""
     for node in now.root.children:
         if node.type == 'package_clause':

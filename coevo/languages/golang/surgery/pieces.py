@@ -17,7 +17,7 @@ from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.core.outlines import list_used_names
 from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.golang.reading.declared import GoDeclaration, list_declarations
-from coevo.languages.golang.reading.imports import bind_names, list_imports
+from coevo.languages.golang.reading.imports import infer_import_names, list_imports
 from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.tests import is_fixture, is_test
 from coevo.languages.golang.reading.token_walk import GO, GoTokenIndex
@@ -120,7 +120,7 @@ class GoOutline:
         self._comments = DeclarationComments(source, self._tokens.comments)
         self._top = next((c.start_byte for c in self.root.children if c.type != 'comment'), 0)
         self.imports = tuple(list_imports(self.root, source))
-        self.bound: Mapping[str, str] = bind_names(
+        self.bound: Mapping[str, str] = infer_import_names(
             self.imports, self._tokens.slice_spans([(0, len(source))]).qualifiers
         )
 

@@ -54,7 +54,11 @@ def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
     place = find_value(new) if is_field else find_node(new).child_by_field_name('body')
     if place is None:
         return ()
-    sign, texts = (' = ', _list_values(place)) if is_field else (' ', _list_bodies(find_node(new)))
+    sign, texts = (
+        (' = ', _list_plain_literals(place))
+        if is_field
+        else (' ', _make_plain_bodies(find_node(new)))
+    )
     start, end, file = place.start_byte, place.end_byte, make_outline(new.source)
     return tuple(
         PlainVersion(
@@ -114,12 +118,12 @@ def _name_type(node: Node) -> str:
     return f'[]{text}' if node.type.startswith('variadic') else text
 
 
-def _list_bodies(function: Node) -> tuple[str, ...]:
+def _make_plain_bodies(function: Node) -> tuple[str, ...]:
     """Return plain bodies of a function."""
     taken = list_parameters(function.child_by_field_name('receiver')) + list_parameters(
         function.child_by_field_name('parameters')
     )
-    values = [_list_result_values(type_, taken) for type_ in _list_result_types(function)]
+    values = [_list_plain_result_values(type_, taken) for type_ in _list_result_types(function)]
     if not values:
         return ('{ }',)
     rows = (
@@ -141,7 +145,7 @@ def _list_result_types(function: Node) -> list[Node]:
     ]
 
 
-def _list_result_values(type_: Node, taken: tuple[Parameter, ...]) -> list[str]:
+def _list_plain_result_values(type_: Node, taken: tuple[Parameter, ...]) -> list[str]:
     """Return plain values of a type: zero, a parameter of that type, another one."""
     text = get_text(type_)
     zero, *others = _VALUES.get(text, (_make_zero(type_, text),))
@@ -159,7 +163,7 @@ def _make_zero(type_: Node, text: str) -> str:
     return f'make({text})' if type_.type == 'channel_type' else f'*new({text})'
 
 
-def _list_values(value: Node) -> tuple[str, ...]:
+def _list_plain_literals(value: Node) -> tuple[str, ...]:
     """Return plain values in place of a literal; empty for any other value."""
     if value.type == 'composite_literal':
         kind = value.child_by_field_name('type')
@@ -168,7 +172,9 @@ def _list_values(value: Node) -> tuple[str, ...]:
     return _LITERALS.get(value.type, ())
 
 
-def keep_signature(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
+def restore_body_under_new_signature(
+    old: LocatedDeclaration, new: LocatedDeclaration
+) -> bytes | None:
     """Return the new file with the old body of a function, or the old value of a variable.
 
     Parameters and receivers with new names are assigned to their old ones first. None if either
@@ -181,7 +187,10 @@ def keep_signature(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | 
         text = b'' if was is None else old.source[was.start_byte : was.end_byte]
     else:
         was, now = (find_node(at).child_by_field_name('body') for at in (old, new))
-        pairs = map_parameters(_list_all_names(find_node(old)), _list_all_names(find_node(new)))
+        pairs = map_parameters(
+            _list_receiver_and_parameters(find_node(old)),
+            _list_receiver_and_parameters(find_node(new)),
+        )
         if was is None or pairs is None or any(name in NAMELESS for _, name in pairs):
             return None
         lines = b''.join(f' {one.name} := {name}; _ = {one.name};'.encode() for one, name in pairs)
@@ -192,7 +201,7 @@ def keep_signature(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | 
     return repair_imports(made, make_outline(new.source), [make_outline(old.source)])
 
 
-def _list_all_names(function: Node) -> tuple[Parameter, ...]:
+def _list_receiver_and_parameters(function: Node) -> tuple[Parameter, ...]:
     """Return the receiver and the parameters; those without a name on the old side are not needed."""
     holders = (function.child_by_field_name(name) for name in ('receiver', 'parameters'))
     return tuple(one for holder in holders for one in list_parameters(holder))

@@ -24,12 +24,12 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
     for other in files.list_paths(Side.TEST):
         if other != path and files.can_see(other, path):
             names |= files.parse_file(other).names
-    for other in list_neighbours(files, path):
+    for other in list_other_package_files(files, path):
         names |= {f'={name}' for name in list_declared_names(files.parse_file(other))}
     return frozenset(names)
 
 
-def list_neighbours(files: GoTree, path: str) -> Iterator[str]:
+def list_other_package_files(files: GoTree, path: str) -> Iterator[str]:
     """Yield the paths of the other files of a file's package, both of code and of tests."""
     own = files.find_package(path)
     for side in Side:
@@ -62,7 +62,7 @@ class GoMentionFinder:
         self._repository, self._rev = repository, rev
         self._tree = open_tree(repository, rev)
         self.find_mentioning_files = cache(self._find_mentioning_files)
-        self._declared = cache(self._find_declared)
+        self._declared = cache(self._list_declared_non_test_names)
 
     def read_text(self, path: str) -> bytes:
         """Return the content of a file of the revision."""
@@ -88,7 +88,7 @@ class GoMentionFinder:
             if other != path and self.mentions(other, self.read_text(other), path)
         )
 
-    def _find_declared(self, path: str) -> frozenset[str]:
+    def _list_declared_non_test_names(self, path: str) -> frozenset[str]:
         file = self._tree.parse_file(path)
         tests = {member.name for type_ in file.types for member in type_.members if is_test(member)}
         return frozenset(name.rpartition('.')[2] for name in list_declared_names(file)) - tests

@@ -43,7 +43,7 @@ _NAMED = frozenset(
 _LISTED = frozenset({'range_clause', 'receive_statement', 'short_var_declaration'})
 
 
-def find_function(node: Node, *, outermost: bool = False) -> Node | None:
+def find_enclosing_function(node: Node, *, outermost: bool = False) -> Node | None:
     """Return the innermost or the outermost function around a node, or None."""
     function, at = None, node.parent
     while at is not None:
@@ -55,7 +55,7 @@ def find_function(node: Node, *, outermost: bool = False) -> Node | None:
     return function
 
 
-def count_declared(nodes: list[Node]) -> Counter[str]:
+def count_declarations_by_name(nodes: list[Node]) -> Counter[str]:
     """Count how often each name is declared."""
     declared: Counter[str] = Counter()
     for node in nodes:
@@ -79,7 +79,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
         if not inside or function.type not in _DECLARED:
             continue
         nodes = list(walk(function))
-        declared = count_declared(nodes)
+        declared = count_declarations_by_name(nodes)
         kept = {
             get_text(inner)
             for node in nodes
@@ -220,17 +220,17 @@ class _Rewriter:
                 statements = [child for child in node.named_children if child.type != 'comment']
                 yield from swap_neighbours(statements, _find_literal_target)
             case 'binary_expression':
-                rewrites = (*self._rewrite_condition(node), *self._extract_result(node))
+                rewrites = (*self._rewrite_condition(node), *self._wrap_result_in_function(node))
                 yield from rewrites or (_put_in_brackets(node),)
             case _ if node.type in _LITERALS:
-                written = self._compute(node)
+                written = self._make_equal_expression(node)
                 if written is not None:
                     is_text = node.type == 'interpreted_string_literal'
                     yield rewrite_literal(node, written, is_text=is_text)
 
     # -- literals ----------------------------------------------------------------------------------
 
-    def _compute(self, literal: Node) -> bytes | None:
+    def _make_equal_expression(self, literal: Node) -> bytes | None:
         """Return an expression of the type and value of a literal; None if its type is unknown."""
         type_ = self._find_type(literal)
         text = get_text(literal)
@@ -240,7 +240,7 @@ class _Rewriter:
             case 'int_literal' if text.startswith('0') and text != '0':
                 return None  # may be octal
             case 'int_literal' | 'float_literal' if type_ == 'float64':
-                return self._halve(text)
+                return self._compute_float(text)
             case 'interpreted_string_literal' if type_ == 'string':
                 return self._split_text(text)
         return None
@@ -260,7 +260,7 @@ class _Rewriter:
         written = f'{name}()' if type_ == 'int' else f'{type_}({name}())'
         return f'({value ^ shift} ^ {written})'.encode()
 
-    def _halve(self, text: str) -> bytes | None:
+    def _compute_float(self, text: str) -> bytes | None:
         try:
             value = float(text.replace('_', ''))
         except ValueError:
@@ -298,7 +298,7 @@ class _Rewriter:
                 targets = left.named_children if left is not None else []
                 return self._find_operand_type(targets[index]) if index < len(targets) else None
             case 'return_statement':
-                results = _list_result_types(find_function(statement))
+                results = _list_result_types(find_enclosing_function(statement))
                 is_whole = len(results) == len(parent.named_children)
                 return results[index] if is_whole else None
         return None
@@ -312,7 +312,7 @@ class _Rewriter:
         return None if other is None else self._find_operand_type(other)
 
     def _find_operand_type(self, node: Node) -> str | None:
-        outer = find_function(node, outermost=True)
+        outer = find_enclosing_function(node, outermost=True)
         if outer is None:
             return None
         if outer.id not in self.types:
@@ -334,7 +334,7 @@ class _Rewriter:
         if mirrored is None or 'identifier' not in kinds or not kinds & _LITERALS.keys():
             return None
         literal = left if left.type in _LITERALS else right
-        if self.draw.random() < 0.5 and self._compute(literal) is not None:
+        if self.draw.random() < 0.5 and self._make_equal_expression(literal) is not None:
             return None  # the literal is rewritten by itself
         return Rewrite(
             kind=RewriteKind.OPERATOR,
@@ -342,7 +342,7 @@ class _Rewriter:
         )
 
     def _write_literal(self, literal: Node) -> bytes:
-        computed = self._compute(literal)
+        computed = self._make_equal_expression(literal)
         return computed if computed is not None else literal.text or b''
 
     def _rewrite_condition(self, node: Node) -> Iterator[Rewrite]:
@@ -358,12 +358,12 @@ class _Rewriter:
         )
         yield Rewrite(kind=RewriteKind.CONDITION, pieces=pieces)
 
-    def _extract_result(self, node: Node) -> Iterator[Rewrite]:
+    def _wrap_result_in_function(self, node: Node) -> Iterator[Rewrite]:
         """Let a function of its own compute the one result of a basic type."""
         parent, statement = node.parent, node.parent.parent if node.parent is not None else None
         if parent is None or statement is None or statement.type != 'return_statement':
             return
-        function = find_function(statement)
+        function = find_enclosing_function(statement)
         results = _list_result_types(function)
         inside = list(walk(node))
         operators = {
@@ -406,7 +406,7 @@ def _list_result_types(function: Node | None) -> list[str]:
 def _find_local_types(function: Node) -> Mapping[str, str]:
     """Return the basic type of each variable that a function declares exactly once."""
     nodes = list(walk(function))
-    declared: Counter[str] = count_declared(nodes)
+    declared: Counter[str] = count_declarations_by_name(nodes)
     types: dict[str, str] = {}
     for node in nodes:
         if node.type in ('parameter_declaration', 'var_spec'):

@@ -70,13 +70,13 @@ def _can_replace(new: GoPiece, old: GoPiece) -> bool:
 GoCutPlan = CutPlan[GoOutline, GoPiece]
 
 
-def _may_go(plan: GoCutPlan, piece: GoPiece) -> bool:
+def _may_be_removed(plan: GoCutPlan, piece: GoPiece) -> bool:
     if piece.stays or piece.kind == 'method' or not piece.names:
         return False
     return plan.used_elsewhere.isdisjoint(piece.names)
 
 
-def _list_followers(file: GoOutline, owned: AbstractSet[GoPiece]) -> Iterator[GoPiece]:
+def _list_blank_variables_using(file: GoOutline, owned: AbstractSet[GoPiece]) -> Iterator[GoPiece]:
     """Yield the variables named `_` that use a removed piece, such as `var _ I = T{}`."""
     removed_names = {name for piece in owned for name in piece.names}
     for piece in file.pieces:
@@ -93,7 +93,7 @@ def _remove_pieces(
     remove_pieces(edits, plan.file, gone)
 
 
-def _must_stay_out(member: Member) -> bool:
+def _is_excluded_from_additions(member: Member) -> bool:
     return '$' in member.owner or member.name == '_' or is_fixture(member)
 
 
@@ -107,9 +107,9 @@ SURGERY: StartFileMaker[GoOutline, GoPiece] = StartFileMaker(
         parse=make_outline,
         parse_placed=parse,
         get_type_name=lambda name: '',
-        stays_out=_must_stay_out,
-        may_go=_may_go,
-        list_followers=_list_followers,
+        stays_out=_is_excluded_from_additions,
+        may_go=_may_be_removed,
+        list_followers=_list_blank_variables_using,
         remove=_remove_pieces,
         list_opened=lambda file: frozenset(),
         find_test=lambda file, method: file.old.find_declaration(method, 'old'),

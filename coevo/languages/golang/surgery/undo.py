@@ -13,8 +13,8 @@ from coevo.languages.golang.surgery.cuts import remove_parts, wrap_in_keyword
 from coevo.languages.golang.surgery.import_repair import repair_imports
 from coevo.languages.golang.surgery.pieces import GoOutline, GoPart, GoPiece, make_outline
 from coevo.languages.golang.surgery.plain_values import (
-    keep_signature as keep_signature,
     list_plain_versions as list_plain_versions,
+    restore_body_under_new_signature as restore_body_under_new_signature,
 )
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.undoing import LocatedDeclaration

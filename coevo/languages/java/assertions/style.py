@@ -129,14 +129,14 @@ def is_text(node: Node, variables: Mapping[str, JavaVariable]) -> bool:
     parts = [node]
     while parts:
         part = parts.pop()
-        if _is_composed_text(part):
+        if _may_compose_text(part):
             parts += list_named_children(part)[-2:]  # a text may be a sum of hundreds of lines
         elif part.type in _STRINGS or _produces_text(part, variables):
             return True
     return False
 
 
-def _is_composed_text(node: Node) -> bool:
+def _may_compose_text(node: Node) -> bool:
     if node.type == 'binary_expression':
         operator = node.child_by_field_name('operator')
         return operator is not None and operator.type == '+'

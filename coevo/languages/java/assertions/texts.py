@@ -107,7 +107,7 @@ def _render_oracle_call(call: JavaCall) -> Iterator[str]:
 
 
 def _render_checks(assertion: Assertion, variables: Mapping[str, JavaVariable]) -> Iterator[str]:
-    prefix, links = _render_start(assertion, variables), list(assertion.links)
+    prefix, links = _render_first_call(assertion, variables), list(assertion.links)
     if prefix is None:
         prefix, links = f'assertThat({_render_arguments(links[0].arguments)})', links[1:]
     checked = False
@@ -122,7 +122,7 @@ def _render_checks(assertion: Assertion, variables: Mapping[str, JavaVariable]) 
         yield prefix
 
 
-def _render_start(assertion: Assertion, variables: Mapping[str, JavaVariable]) -> str | None:
+def _render_first_call(assertion: Assertion, variables: Mapping[str, JavaVariable]) -> str | None:
     """Return the text of an assertion's first call without its message.
 
     Returns None for Truth's `assert_` and `assertWithMessage`, whose tested value is in the chain.

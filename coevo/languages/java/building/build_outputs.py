@@ -113,13 +113,15 @@ def separate_tests_and_code(output: BuildOutput, module_folders: tuple[str, ...]
     for name in module_folders:
         module = output.modules.get(name)
         for folder in (*DEFAULT_TEST_FOLDERS, *(module.test_folders if module else ())):
-            _move(
+            _move_folder_if_absent(
                 output.code / name / folder, join_beneath(output.tests, name, folder)
             )  # own name: where it is read from, inside of a tree that was laid out
         if module is not None:
             classes = join_beneath(output.code, name, module.classes)
             classes.remove()
-            _move(output.built / str(module.index) / 'classes', classes)  # own name: a number
+            _move_folder_if_absent(
+                output.built / str(module.index) / 'classes', classes
+            )  # own name: a number
     output.tests.mkdir(parents=True, exist_ok=True)
     _move_sources(output.code, output.sources, set(_find_processed_resources(output)))
 
@@ -155,7 +157,7 @@ def _move_sources(code: Path, sources: Path, kept: Container[Path]) -> None:
             here.rmdir()
 
 
-def _move(source: Path, target: SafePath) -> None:
+def _move_folder_if_absent(source: Path, target: SafePath) -> None:
     if source.is_dir() and not source.is_symlink() and not target.is_there():
         target.move_here(source)
 

@@ -75,9 +75,11 @@ class CompileReport:
         own = (method.test_class, method.test_method, method.parameters)
         if own in self.broken_methods:
             return self.broken_methods[own]
-        return self.find_error_of((method.test_class, *self.find_runners(method.test_class)))
+        return self.find_first_runner_error(
+            (method.test_class, *self.find_runners(method.test_class))
+        )
 
-    def find_error_of(
+    def find_first_runner_error(
         self, runners: Iterable[str], known: Mapping[str, JavaClass] | None = None
     ) -> str | None:
         """Return the first error in runners, their ancestors or enclosing classes; else None.

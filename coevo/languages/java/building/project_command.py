@@ -14,7 +14,7 @@ from pathlib import Path
 from coevo.languages.java.building.settings import (
     SETTINGS,
     START_RELAY,
-    list_relay_words,
+    list_relay_arguments,
     locate_tool,
 )
 from coevo.languages.java.places import BUILD_TREE, HEAD, REPOSITORY, SOCKET, WORKSPACE
@@ -83,8 +83,8 @@ def make_project_job(
     workspace = next(mount.source for mount in mounts if mount.target == WORKSPACE)
     return Job(
         argv=(
-            *('/bin/sh', '-c', _SCRIPT, 'sh', *list_relay_words(toolchain)),
-            *_list_words(toolchain, command),
+            *('/bin/sh', '-c', _SCRIPT, 'sh', *list_relay_arguments(toolchain)),
+            *_make_maven_command(toolchain, command),
         ),
         mounts=(
             *(mount for mount in mounts if mount.target != WORKSPACE),
@@ -102,7 +102,7 @@ def make_project_job(
     )
 
 
-def _list_words(toolchain: Toolchain, command: ProjectCommand) -> tuple[str, ...]:
+def _make_maven_command(toolchain: Toolchain, command: ProjectCommand) -> tuple[str, ...]:
     defined = {
         'maven.repo.local': HEAD,
         'maven.repo.local.tail': REPOSITORY,

@@ -123,7 +123,7 @@ class JavaModule:
     main_compiler: Mapping[str, Any] = field(default_factory=dict)
 
 
-def remove_own_options(module: JavaModule) -> JavaModule:
+def remove_project_options(module: JavaModule) -> JavaModule:
     """Return the module without the JVM options, properties and variables of the project."""
     plain = replace(module.surefire, arg_line='', properties={}, parameters={}, environment={})
     return replace(module, surefire=plain)
@@ -238,7 +238,7 @@ def _list_overrides(project: Mapping[str, Any]) -> Iterator[str]:
     yield from (f'{_WITHOUT}{plugin}' for plugin in project['without'] or ())
 
 
-def list_left_out(modules: Iterable[JavaModule]) -> tuple[str, ...]:
+def list_left_out_plugins(modules: Iterable[JavaModule]) -> tuple[str, ...]:
     """Return the plugins, or executions `PLUGIN@EXECUTION`, that modules are built without."""
     names = {
         override.removeprefix(_WITHOUT)
@@ -357,7 +357,7 @@ class JdkDemand:
 _LEVEL = re.compile(r'(?:1\.)?(\d{1,2})(?:\.\d+)*')
 
 
-def find_declared_level(modules: Iterable[JavaModule]) -> int | None:
+def find_highest_declared_level(modules: Iterable[JavaModule]) -> int | None:
     """Return the highest declared level of the modules; None if none is declared.
 
     A level that coevo had to raise or fill in does not count. A JDK for the whole build must

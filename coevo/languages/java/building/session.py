@@ -90,14 +90,16 @@ class JvmSession:
 
     def _ask_once(self, request: Sequence[str], folder: Path) -> JvmAnswer | JvmDeath:
         process = self._ensure_running()
-        process.resume_watch()
+        process.resume_usage_sampling()
         before = process.get_cpu_seconds()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         most = before + CPU_SECONDS.get(request[0], _OTHER_CPU_SECONDS)
         with _enforce_deadline(process, self._seconds, most) as expired:
             try:
-                send_request(process.stdin, [process.translate_for_job(text) for text in request])
+                send_request(
+                    process.stdin, [process.translate_paths_for_job(text) for text in request]
+                )
                 value, files = receive_response(process.stdout, folder, limit=RESPONSE_BYTES)
             except (WireError, OSError):
                 return self._collect_death(process, expired[0] if expired else None)
@@ -142,7 +144,7 @@ class JvmSession:
 def _restore_paths(value: object, process: Process) -> object:
     """Return a report with each path of the job replaced by the path that coevo knows it by."""
     if isinstance(value, str):
-        return process.translate_from_job(value)
+        return process.translate_paths_from_job(value)
     if isinstance(value, list):
         return [_restore_paths(item, process) for item in value]
     if isinstance(value, dict):

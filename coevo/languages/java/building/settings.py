@@ -57,7 +57,7 @@ LIMITS = Limits(
 )
 
 
-def write_settings(root: Path) -> None:
+def write_maven_settings(root: Path) -> None:
     """Write Maven's settings file into `root`; it replaces all repositories by coevo's proxy."""
     (root / SETTINGS).write_text(_SETTINGS_XML)
 
@@ -81,7 +81,7 @@ def make_builder_job(
             '-c',
             _WITH_RELAY,
             'sh',
-            *list_relay_words(toolchain),
+            *list_relay_arguments(toolchain),
             *make_builder_command(toolchain, *shared),
         ),
         mounts=tuple(mounts),
@@ -94,7 +94,7 @@ def make_builder_job(
     )
 
 
-def list_relay_words(toolchain: Toolchain) -> tuple[str, ...]:
+def list_relay_arguments(toolchain: Toolchain) -> tuple[str, ...]:
     """Return the first arguments of a script that begins with `START_RELAY`."""
     java = toolchain.tools_home / 'bin' / 'java'
     return str(java), locate_tool(toolchain, toolchain.tools / 'relay.jar'), SOCKET

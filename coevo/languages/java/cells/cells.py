@@ -83,7 +83,7 @@ class JavaCells:
             else known
         )
 
-    def remove_other_revisions(self, revs: Collection[str]) -> None:
+    def remove_edited_and_other_cells(self, revs: Collection[str]) -> None:
         """Remove all edited cells, and the cells with a revision that is not in `revs`.
 
         `revs` are the two ends of the current pair. Does nothing if they are the same as at the
@@ -163,7 +163,7 @@ class JavaCells:
     def _list_unread_classes(self, key: CellKey) -> list[str]:
         """Return a module's test classes whose files were left out as unread and are not edited."""
         edited = {path for path, _ in key.edits.tests} if key.edits else set()
-        paths = self._builds.list_unread_files(key.tests_rev) - edited
+        paths = self._builds.list_too_nested_tests(key.tests_rev) - edited
         return [name_test_class(path) for path in sorted(paths) if is_below(path, key.module)]
 
     def _ask_with_retry(self, request: Sequence[str], output: Path) -> JvmAnswer | JvmDeath:

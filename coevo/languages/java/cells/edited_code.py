@@ -182,18 +182,18 @@ class CodeEditor:
         )
         classes = {**edited.classes, module.path: (base,)}
         result = self._check_sets(
-            [[set_folder] for set_folder in own.sets],
+            [[set_folder] for set_folder in own.folders_to_compile],
             self._make_javac_settings(module, classes),
             keep=True,
         )
         if isinstance(result, JvmDeath):
             return replace(edited, failure=name_compiler_death(result))
-        spent, failure = edited.cpu_seconds + result.cpu_seconds, own.find_failure(result)
+        spent, failure = edited.cpu_seconds + result.cpu_seconds, own.find_compile_error(result)
         if failure is not None:
             return replace(edited, failure=failure, cpu_seconds=spent)
         compiled_folder, same = (
             own.locate_class_files(result) or self._folder / 'nothing',
-            own.is_same_outside(result),
+            own.keeps_visible_declarations(result),
         )
         if not same:
             paths = [path for path, _ in sources]

@@ -340,7 +340,7 @@ class EditedSources:
     after: Texts
 
     @property
-    def sets(self) -> list[Path]:
+    def folders_to_compile(self) -> list[Path]:
         """The folders to compile: `before`, then `after`; a folder without sources is left out."""
         both = (('before', self.before), ('after', self.after))
         return [self.folder / name for name, some in both if some]
@@ -356,14 +356,14 @@ class EditedSources:
         after = list_type_names(text for _, text in self.after if text)
         return bool(list_type_names(text for _, text in self.before) - after)
 
-    def find_failure(self, result: CheckedSets) -> str | None:
+    def find_compile_error(self, result: CheckedSets) -> str | None:
         """Return the compiler's error in the edited sources; None if they compile.
 
         Also returns None if all sources were deleted.
         """
         return result.checked[-1]['signature'] if self.after else None
 
-    def is_same_outside(self, result: CheckedSets) -> bool:
+    def keeps_visible_declarations(self, result: CheckedSets) -> bool:
         """Return whether other sources see the same declarations before and after the edit.
 
         False if the sources are new or deleted, or if what others see is unknown.
@@ -375,7 +375,7 @@ class EditedSources:
 
     def locate_class_files(self, result: CheckedSets) -> Path | None:
         """Return the folder of class files of the edited sources; None if none is left."""
-        return result.folder / str(len(self.sets) - 1) if self.after else None
+        return result.folder / str(len(self.folders_to_compile) - 1) if self.after else None
 
 
 def select_java_sources(module: JavaModule, files: Files) -> Files:

@@ -71,21 +71,21 @@ class ReactorRunners:
         """
         own = self._get_cell(key)
         found = [ModuleRunners(cell=own, classes=own.report.find_runners(test_class))]
-        for cell in self._iterate_users(
+        for cell in self._iterate_cells_naming_classes(
             key, own.report.find_enclosing_and_derived_classes(test_class)
         ):
-            report = join_reports(cell)
+            report = make_report_with_dependencies(cell)
             found.append(ModuleRunners(cell=cell, classes=report.find_runners(test_class)))
         return tuple(runners for runners in found if runners.classes)
 
-    def find_first_trouble(self, key: CellKey, test_class: str) -> RunnerTrouble | None:
+    def find_other_module_error(self, key: CellKey, test_class: str) -> RunnerTrouble | None:
         """Return the first error that stops a class of another module from running the tests.
 
         Returns None if there is none. The classes are those that run the tests on the tests' own
         revision: a class that does not compile against other code would not be found there.
         """
         home = replace(key, code_rev=key.tests_rev, edits=None, borrowed=None)
-        if not self._list_users(home):
+        if not self._list_modules_using_tests(home):
             return None
         for runners in self.find_runners(home, test_class):
             module = runners.cell.compiled.module
@@ -95,19 +95,23 @@ class ReactorRunners:
             if code is not None and code.failure is not None:
                 return RunnerTrouble(signature=code.failure, unbuildable=True)
             cell = self._get_cell(replace(key, module=module, borrowed=None))
-            error = cell.report.find_error_of(runners.classes, runners.cell.report.classes)
+            error = cell.report.find_first_runner_error(
+                runners.classes, runners.cell.report.classes
+            )
             if error is not None:
                 failed = cell.compiled.code_failure is not None
                 return RunnerTrouble(signature=error, unbuildable=failed)
         return None
 
-    def _iterate_users(self, key: CellKey, heirs: Sequence[str]) -> Iterator[CompiledCell]:
+    def _iterate_cells_naming_classes(
+        self, key: CellKey, heirs: Sequence[str]
+    ) -> Iterator[CompiledCell]:
         names = {name.rpartition('.')[2].rpartition('$')[2].encode() for name in heirs}
-        for module in self._list_users(key):
-            if not names.isdisjoint(self._list_words(key.tests_rev, module)):
+        for module in self._list_modules_using_tests(key):
+            if not names.isdisjoint(self._list_test_source_words(key.tests_rev, module)):
                 yield self._get_cell(replace(key, module=module, borrowed=None))
 
-    def _list_users(self, key: CellKey) -> list[str]:
+    def _list_modules_using_tests(self, key: CellKey) -> list[str]:
         """Return the other modules that have this module's test classes on their class path."""
         return [
             name
@@ -116,7 +120,7 @@ class ReactorRunners:
             and any(entry.tests and entry.sibling == key.module for entry in module.class_path)
         ]
 
-    def _list_words(self, rev: str, module: str) -> frozenset[bytes]:
+    def _list_test_source_words(self, rev: str, module: str) -> frozenset[bytes]:
         """Return all identifiers and keywords in a module's test sources, also in comments."""
         words: set[bytes] = set()
         for root in self._get_output(rev).list_source_roots(module):
@@ -136,7 +140,7 @@ def _list_words_of_file(file: Path) -> Sequence[bytes]:
     return _WORD.findall(file.read_bytes())
 
 
-def join_reports(cell: CompiledCell) -> CompileReport:
+def make_report_with_dependencies(cell: CompiledCell) -> CompileReport:
     """Return a cell's report with the classes of the cells that it depends on in its `below`."""
     known: dict[str, JavaClass] = {}
     for dependency in iterate_with_dependencies(cell):
@@ -150,7 +154,7 @@ def _subtract(
     return {name: known[name] for name in known.keys() - own.keys()}
 
 
-def merge_batches(batches: Sequence[VerdictBatch], count: int) -> VerdictBatch:
+def merge_worst_verdicts(batches: Sequence[VerdictBatch], count: int) -> VerdictBatch:
     """Return one batch with the worst verdict of each of `count` methods over all modules' batches.
 
     `missing` in a module does not count if another module has a result. `infra` in one module

@@ -22,7 +22,7 @@ from coevo.languages.kits import Kit
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
-from coevo.sandboxes.pump import pump_connections
+from coevo.sandboxes.pump import forward_connections
 from coevo.sandboxes.sandbox import Job, Limits, Mount, Process, Sandbox
 from coevo.sandboxes.unpacking import END, unpack
 from coevo.storage.bounded_reading import UnreadableContent, load_member, open_zip
@@ -74,10 +74,10 @@ def _remove_dates_of_artifact(file: Path) -> None:
         file.unlink()
     elif file.suffix == '.jar' and file.stat().st_size <= _MOST_ARCHIVE_BYTES:
         with suppress(UnreadableContent):
-            _replace_content(file, _rewrite(file))
+            _replace_content(file, _make_archive_without_dates(file))
 
 
-def _rewrite(file: Path) -> bytes:
+def _make_archive_without_dates(file: Path) -> bytes:
     """Return an archive with its entries in their order, stored, without times and extra fields.
 
     Raises: UnreadableContent, also if they are too large.
@@ -107,19 +107,23 @@ def list_tool_mounts(tools: Toolchain) -> tuple[Mount, ...]:
     anyway.
     """
     maven = Mount(source=tools.maven_home, target=_MAVEN)
-    return (maven,) if _is_system(tools.java_home) else (maven, _mount_jdk(tools.java_home))
+    return (
+        (maven,)
+        if _is_below_system_folder(tools.java_home)
+        else (maven, _make_jdk_mount(tools.java_home))
+    )
 
 
-def list_system_mounts(tools: Toolchain) -> tuple[Mount, ...]:
+def list_system_jdk_mounts(tools: Toolchain) -> tuple[Mount, ...]:
     """Return the mount of the JDK that `list_tool_mounts` leaves out; () if it has it."""
-    return (_mount_jdk(tools.java_home),) if _is_system(tools.java_home) else ()
+    return (_make_jdk_mount(tools.java_home),) if _is_below_system_folder(tools.java_home) else ()
 
 
-def _is_system(home: Path) -> bool:
+def _is_below_system_folder(home: Path) -> bool:
     return home.is_relative_to('/usr') and not home.is_relative_to('/usr/local')
 
 
-def _mount_jdk(home: Path) -> Mount:
+def _make_jdk_mount(home: Path) -> Mount:
     return Mount(source=home.resolve(), target=str(home))
 
 
@@ -192,7 +196,7 @@ def fetch_kit_libraries(
     If it does not exist, Maven builds the start state at `place/start` in the sandbox to download
     them. It also has the modules of that start state. Raises: Transient if they cannot be downloaded.
     """
-    key = compute_key(task, tools)
+    key = compute_library_key(task, tools)
     target = find_cache_folder() / 'agents' / f'libraries-{key}'  # own name: a digest
     if not target.is_dir():
         with build_folder_once(target) as new:
@@ -202,7 +206,7 @@ def fetch_kit_libraries(
     return target
 
 
-def compute_key(task: TaskRow, tools: Toolchain) -> str:
+def compute_library_key(task: TaskRow, tools: Toolchain) -> str:
     """Return the key of the libraries of a task, which other tasks may share.
 
     The libraries include the modules of the start state. Those of a task that asks for code are not
@@ -248,7 +252,7 @@ def _receive_archive(process: Process, proxy: ArtifactProxy, folder: Path, share
     Raises: TarError or Transient if the archive is incomplete or invalid.
     """
     listening = process.listen()
-    with pump_connections(listening, proxy.socket):
+    with forward_connections(listening, proxy.socket):
         process.stdin.write(f'{listening.getsockname()[1]}\n'.encode())
         process.stdin.flush()
         unpack(process.stdout, folder, shared)
@@ -296,7 +300,7 @@ class MavenKits:
                 Mount(source=libraries, target=_REPOSITORY),
                 Mount(source=self._folder, target=f'{KIT}/settings'),
             ),
-            system=list_system_mounts(tools),
+            system=list_system_jdk_mounts(tools),
             is_whole=not is_built_by_gradle(task.environment),
             environment={
                 **make_tool_environment(tools),

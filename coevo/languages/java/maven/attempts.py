@@ -150,18 +150,18 @@ class MavenBuildAttempts:
         self, output: BuildOutput, session: JvmSession
     ) -> BuildAttempt:
         without: frozenset[str] = frozenset()
-        attempt = self._build_once(output, session, without)
-        while failed := find_needless_plugins(attempt.answer) - without:
+        attempt = self._build_by_loop_or_command(output, session, without)
+        while failed := find_failed_needless_plugins(attempt.answer) - without:
             without |= failed
-            again = self._build_once(output, session, without)
+            again = self._build_by_loop_or_command(output, session, without)
             spent = again.cpu_seconds + attempt.cpu_seconds
             attempt = dataclasses.replace(again, cpu_seconds=spent)
         return attempt
 
-    def _build_once(
+    def _build_by_loop_or_command(
         self, output: BuildOutput, session: JvmSession, without: frozenset[str]
     ) -> BuildAttempt:
-        answer = self._build_in_loop(output, session, without)
+        answer = self._build_in_session(output, session, without)
         failures = None if isinstance(answer, JvmDeath) else _describe_failures(answer)
         options = _load_text(output.code / JVM_OPTIONS)
         if not _is_worth_retrying(answer, options) or (failures, options) in self._hopeless:
@@ -177,7 +177,7 @@ class MavenBuildAttempts:
             spent += get_cpu_seconds(answer)
         return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=spent)
 
-    def _build_in_loop(
+    def _build_in_session(
         self, output: BuildOutput, session: JvmSession, without: frozenset[str]
     ) -> JvmAnswer | JvmDeath:
         """Build in the session; repeat in a new JVM if a used one failed, or if any JVM died.
@@ -191,7 +191,7 @@ class MavenBuildAttempts:
         answer = session.ask(request, output.built)
         if isinstance(answer, JvmDeath):
             return answer if answer.reason in TOO_LONG else session.ask(request, output.built)
-        if _describe_failures(answer) in self._confirmed or find_needless_plugins(answer):
+        if _describe_failures(answer) in self._confirmed or find_failed_needless_plugins(answer):
             return answer
         if not fresh:
             session.close()
@@ -204,7 +204,7 @@ class MavenBuildAttempts:
         return answer
 
 
-def find_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]:
+def find_failed_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]:
     """Return the plugins that failed in a build although no test needs their output.
 
     A single execution of a plugin is named `PLUGIN@EXECUTION`. Empty if the JVM died.
@@ -231,7 +231,7 @@ def _is_worth_retrying(answer: JvmAnswer | JvmDeath, options: str) -> bool:
     """
     if isinstance(answer, JvmDeath):
         return answer.reason == OUT_OF_MEMORY
-    if _describe_failures(answer) is None or find_needless_plugins(answer):
+    if _describe_failures(answer) is None or find_failed_needless_plugins(answer):
         return False
     return bool(options) or not _is_failure_of_project(answer)
 

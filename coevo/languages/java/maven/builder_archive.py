@@ -35,7 +35,7 @@ _FILES = {
 }
 
 
-def prepare_rehearsal(
+def prepare_archive_jobs(
     toolchain: Toolchain, mounts: Sequence[Mount], root: Path, list_file: Path
 ) -> ArchiveRehearsal:
     """Return the jobs that make the builder's class archive; write the project that they build.

@@ -22,7 +22,9 @@ _HERE = re.compile(r'(\$\{(project\.)?basedir\}/|\./)*')
 _NAMES = frozenset({'artifactId', 'groupId', 'finalName', 'id', 'name', 'version', 'url'})
 
 
-def find_absent_need(repository: Repository, rev: str, module: str | None = None) -> str | None:
+def find_missing_content_kind(
+    repository: Repository, rev: str, module: str | None = None
+) -> str | None:
     """Return the kind of content that a module needs but the clone lacks; None if there is none.
 
     The kind is a submodule or a file in Git LFS. A module needs it if its POM names the path, and a
@@ -36,12 +38,12 @@ def find_absent_need(repository: Repository, rev: str, module: str | None = None
     modules = (
         _find_modules(repository, rev) if module is None else {'' if module == '.' else module}
     )
-    if any(_find_module_of_main(path) in modules for path in submodules):
+    if any(_find_module_by_main_path(path) in modules for path in submodules):
         return NEEDS_SUBMODULE
     places = {
         named_path
         for folder in modules
-        for named_path in _find_named_paths(repository, rev, folder)
+        for named_path in _find_paths_in_pom(repository, rev, folder)
     }
     for need, absent in ((NEEDS_SUBMODULE, submodules), (NEEDS_LFS_FILE, lfs_files)):
         if any(f'{named_path}/'.startswith(f'{path}/') for named_path in places for path in absent):
@@ -55,7 +57,7 @@ def _find_modules(repository: Repository, rev: str) -> set[str]:
     return {folder for folder, _, name in parts if name == 'pom.xml'}
 
 
-def _find_module_of_main(path: str) -> str | None:
+def _find_module_by_main_path(path: str) -> str | None:
     """Return the folder of the module whose `src/main` contains a path; None if there is none.
 
     Maven reads this folder by default. '' is the root.
@@ -64,7 +66,7 @@ def _find_module_of_main(path: str) -> str | None:
     return module.removeprefix('/') if main else None
 
 
-def _find_named_paths(repository: Repository, rev: str, folder: str) -> Iterator[str]:
+def _find_paths_in_pom(repository: Repository, rev: str, folder: str) -> Iterator[str]:
     """Yield the text of each element of a module's POM as a normalised path in the tree.
 
     Elements that hold identifiers, such as `artifactId`, are left out. Nothing is yielded for a POM

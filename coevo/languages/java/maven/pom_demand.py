@@ -51,16 +51,16 @@ def parse_pom_demand(pom: bytes) -> JdkDemand:
     }
     levels = [
         level
-        for text in _find_levels(root, properties)
-        if (level := _parse_feature(text, properties))
+        for text in _find_language_levels(root, properties)
+        if (level := _parse_feature_release(text, properties))
     ]
-    required = [_parse_range(text, properties) for text in _find_required_versions(root)]
+    required = [_parse_version_range(text, properties) for text in _find_required_versions(root)]
     lows = [*levels, *(low for low, _ in required if low)]
     highs = [high for _, high in required if high]
     return JdkDemand(lowest=max(lows, default=None), highest=min(highs, default=None))
 
 
-def _find_levels(root: ElementTree.Element, properties: dict[str, str]) -> Iterator[str]:
+def _find_language_levels(root: ElementTree.Element, properties: dict[str, str]) -> Iterator[str]:
     yield from (value for name, value in properties.items() if _PROPERTIES.match(name))
     for plugin in root.iterfind('.//{*}plugin'):
         if plugin.findtext('{*}artifactId') == _COMPILER:
@@ -74,22 +74,22 @@ def _find_required_versions(root: ElementTree.Element) -> Iterator[str]:
         yield from (element.text or '' for element in root.iterfind(path))
 
 
-def _parse_range(text: str, properties: dict[str, str]) -> tuple[int | None, int | None]:
+def _parse_version_range(text: str, properties: dict[str, str]) -> tuple[int | None, int | None]:
     """Return the lowest and highest feature release in a version range of Maven.
 
     A bare version is a lower bound: `11` gives (11, None), `[8,12)` gives (8, 11), `[8]` gives (8,
     8).
     """
     lower, comma, upper = text.strip().strip('[]()').partition(',')
-    high = _parse_feature(upper, properties)
+    high = _parse_feature_release(upper, properties)
     if high is not None and text.strip().endswith(')'):
         high -= 1
     if not comma and text.strip().startswith('['):
-        high = _parse_feature(lower, properties)
-    return _parse_feature(lower, properties), high
+        high = _parse_feature_release(lower, properties)
+    return _parse_feature_release(lower, properties), high
 
 
-def _parse_feature(text: str, properties: dict[str, str]) -> int | None:
+def _parse_feature_release(text: str, properties: dict[str, str]) -> int | None:
     """Return 8 for `8`, `1.8`, `1.8.0-40` or `${java.version}`; None for other text."""
     text = text.strip()
     reference = re.fullmatch(r'\$\{([^}]+)\}', text)

@@ -179,13 +179,13 @@ class JdwpClient:
     def stop_on_exceptions(self, thread: int) -> int:
         """Ask the JVM to stop a thread at every exception, caught or not.
 
-        Returns the number of the request for `forget_exceptions`.
+        Returns the number of the request for `cancel_exception_request`.
         """
         return self._request_events(
             JdwpEventKind.EXCEPTION, struct.pack('>BQBB', 8, 0, 1, 1), struct.pack('>BQ', 3, thread)
         )
 
-    def forget_exceptions(self, request: int) -> None:
+    def cancel_exception_request(self, request: int) -> None:
         """Cancel a request of `stop_on_exceptions`."""
         self._send_command(15, 2, struct.pack('>Bi', JdwpEventKind.EXCEPTION, request))
 

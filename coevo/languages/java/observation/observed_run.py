@@ -6,7 +6,11 @@ import socket
 import threading
 from collections.abc import Collection, Mapping, Sequence
 
-from coevo.languages.java.observation.observer import Observer, WatchedMethod, find_disagreement
+from coevo.languages.java.observation.observer import (
+    Observer,
+    WatchedMethod,
+    explain_unconfirmed_pass,
+)
 from coevo.languages.verdicts import UNOBSERVED
 from coevo.sandboxes.sandbox import Process
 
@@ -33,7 +37,9 @@ class ObservedRun:
         self._observer = Observer(targets, lines)
         server = process.listen()
         port = server.getsockname()[1]
-        self._thread = threading.Thread(target=self._follow_connection, args=(server,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._accept_and_observe, args=(server,), daemon=True
+        )
         self._thread.start()
         try:
             process.stdin.write(f'{port}\n'.encode())
@@ -41,19 +47,19 @@ class ObservedRun:
         except BrokenPipeError:
             return  # the process has ended, so the observer will see nothing
 
-    def find_disagreements(self, expects: Sequence[Sequence[str]]) -> list[str | None]:
+    def explain_unconfirmed_passes(self, expects: Sequence[Sequence[str]]) -> list[str | None]:
         """Return for each target why its pass is not credible; None if it is credible.
 
         Waits for the end of the JVM. All are `unobserved` if the JVM could not be observed.
         `expects` holds the names of expected throwables of each target, see
-        `observer.find_disagreement`.
+        `observer.explain_unconfirmed_pass`.
         """
         self._thread.join()
         seen = self._observer.seen
         if seen.trouble is not None:
             return [UNOBSERVED] * len(seen.invocations)
         return [
-            find_disagreement(invocations, names, ended=seen.ended > index)
+            explain_unconfirmed_pass(invocations, names, ended=seen.ended > index)
             for index, (invocations, names) in enumerate(
                 zip(seen.invocations, expects, strict=True)
             )
@@ -71,7 +77,7 @@ class ObservedRun:
             return {}
         return {name: frozenset(lines) for name, lines in seen.reached.items()}
 
-    def _follow_connection(self, server: socket.socket) -> None:
+    def _accept_and_observe(self, server: socket.socket) -> None:
         """Accept the first connection, stop listening, and observe through it until the JVM ends.
 
         The first connection is that of the JVM's agent. Returns if the process ends without one.
@@ -88,4 +94,4 @@ class ObservedRun:
                 return
         connection.settimeout(None)
         with connection:
-            self._observer.follow_connection(connection)
+            self._observer.observe_until_jvm_ends(connection)

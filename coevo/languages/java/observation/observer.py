@@ -108,7 +108,7 @@ class Observer:
         self._asked: set[str] = set()
         self.seen = Observation([[] for _ in targets])
 
-    def follow_connection(self, connection: socket.socket) -> None:
+    def observe_until_jvm_ends(self, connection: socket.socket) -> None:
         """Handle events until the JVM ends; a failure to observe is stored in `seen.trouble`."""
         try:
             debugger = JdwpClient(connection)
@@ -128,18 +128,18 @@ class Observer:
         match event.kind:
             case JdwpEventKind.VM_START:
                 for name in (_WORKER[0], *(c for t in self._targets for c in t.classes)):
-                    self._await_class(name)
+                    self._request_load_stop_once(name)
                 for name in self._wanted_lines:
                     self._debugger.stop_on_class_load(name)
                     self._debugger.stop_on_class_load(f'{name}$*')
             case JdwpEventKind.CLASS_PREPARE:
-                self._prepare_class(event.type)
+                self._set_breakpoints_in_class(event.type)
             case JdwpEventKind.BREAKPOINT if event.location is not None:
                 self._handle_breakpoint(event.thread, event.location)
             case JdwpEventKind.EXCEPTION:
                 self._handle_exception(event)
 
-    def _await_class(self, name: str) -> None:
+    def _request_load_stop_once(self, name: str) -> None:
         if name not in self._asked:
             self._asked.add(name)
             self._debugger.stop_on_class_load(name)
@@ -147,7 +147,7 @@ class Observer:
     # -- breakpoints
     # ---------------------------------------------------------------------------------
 
-    def _prepare_class(self, type_: int) -> None:
+    def _set_breakpoints_in_class(self, type_: int) -> None:
         name = self._debugger.fetch_class_name(type_)
         self._watch_lines(type_, name)
         if name not in self._asked:
@@ -159,7 +159,7 @@ class Observer:
                     self._stop_at_returns(type_, method)
             return
         for owner in self._iterate_type_hierarchy(type_):
-            for method in self._list_prepared_methods(owner):
+            for method in self._list_methods_if_prepared(owner):
                 wanted = self._find_target_indexes(method)
                 if wanted and (owner, method.id) not in self._entries:
                     self._entries[owner, method.id] = wanted
@@ -209,13 +209,13 @@ class Observer:
             if target.method == method.name and len(target.parameters) == len(types)
         )
 
-    def _list_prepared_methods(self, type_: int) -> list[JdwpMethod]:
+    def _list_methods_if_prepared(self, type_: int) -> list[JdwpMethod]:
         try:
             return self._debugger.list_methods(type_)
         except JdwpError as error:
             if error.code != _NOT_PREPARED:
                 raise
-            self._await_class(self._debugger.fetch_class_name(type_))
+            self._request_load_stop_once(self._debugger.fetch_class_name(type_))
             return []
 
     def _iterate_type_hierarchy(self, type_: int) -> Iterator[int]:
@@ -238,7 +238,7 @@ class Observer:
     # --------------------------------------------------------------------------------------
 
     def _handle_breakpoint(self, thread: int, location: CodeLocation) -> None:
-        frames = self._fetch_stack(thread, location)
+        frames = self._fetch_and_check_stack(thread, location)
         key = (location.type, location.method)
         position = (*key, location.index)
         if position in self._lines:
@@ -277,20 +277,20 @@ class Observer:
             if open_invocation.depth == depth or thrown:
                 open_invocation.invocation.left, open_invocation.invocation.thrown = True, thrown
         if not state.open:
-            self._stop_asking(state)
+            self._cancel_exception_stops(state)
 
-    def _stop_asking(self, state: _ThreadState) -> None:
+    def _cancel_exception_stops(self, state: _ThreadState) -> None:
         if state.request is not None:
-            self._debugger.forget_exceptions(state.request)
+            self._debugger.cancel_exception_request(state.request)
             state.request = None
 
     def _handle_exception(self, event: JdwpEvent) -> None:
         state = self._threads[event.thread]
         state.exceptions += 1
         if state.exceptions > _EXCEPTIONS:
-            self._stop_asking(state)
+            self._cancel_exception_stops(state)
             return
-        frames = self._fetch_stack(event.thread, event.location)
+        frames = self._fetch_and_check_stack(event.thread, event.location)
         caught_at = len(frames) - self._count_unwound_frames(frames, event.catch)
         left = [
             open_invocation for open_invocation in state.open if open_invocation.depth > caught_at
@@ -301,7 +301,9 @@ class Observer:
             )
             self._leave_method(event.thread, left[0].depth, thrown)
 
-    def _fetch_stack(self, thread: int, location: CodeLocation | None) -> list[CodeLocation]:
+    def _fetch_and_check_stack(
+        self, thread: int, location: CodeLocation | None
+    ) -> list[CodeLocation]:
         """Return a thread's frames, innermost first.
 
         Raises: JdwpError if the innermost frame is not at the event's location, if the event names
@@ -342,7 +344,7 @@ def parse_parameter_types(signature: str) -> list[str]:
     return types
 
 
-def find_disagreement(
+def explain_unconfirmed_pass(
     invocations: Sequence[Invocation], expects: Sequence[str], *, ended: bool
 ) -> str | None:
     """Return why a pass that the worker reports is not credible; None if it is credible.

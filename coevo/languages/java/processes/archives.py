@@ -50,7 +50,7 @@ class ArchiveRehearsal:
 
     request  what the first job reads from its standard input
     listing  the first job; handles the request and writes class names to its standard output
-    dumping  the second job; reads the list at `ClassArchives.locate_list_file` and the jars, and
+    dumping  the second job; reads the list at `ClassArchives.locate_class_list` and the jars, and
              writes the archive to its standard output
     """
 
@@ -86,7 +86,7 @@ class ClassArchives:
             yield self.find_archive(key) is None and key not in self._tried
             self._tried.add(key)
 
-    def locate_list_file(self, key: str) -> Path:
+    def locate_class_list(self, key: str) -> Path:
         """Return the path, on the host, of an archive's list of classes; it need not exist."""
         return self._lists / f'{key}.classes'  # own name: a digest
 
@@ -100,10 +100,10 @@ class ClassArchives:
         names = [line for line in listed.splitlines() if _NAME.fullmatch(line)]
         if not names:
             return used
-        durable.write_durably(self.locate_list_file(key), [b'\n'.join(names) + b'\n'])
-        self.locate_list_file(key).chmod(0o644)
+        durable.write_durably(self.locate_class_list(key), [b'\n'.join(names) + b'\n'])
+        self.locate_class_list(key).chmod(0o644)
         archive, more = self._run_for_output(rehearsal.dumping, b'', _ARCHIVE_BYTES)
-        self.locate_list_file(key).unlink()
+        self.locate_class_list(key).unlink()
         if archive:
             self._remove_oldest_archives()
             durable.write_durably(self._locate_archive(key), [archive])

@@ -42,7 +42,7 @@ def select_usable_options(line: str) -> Iterator[str]:
     The module's docstring says which are left out.
     """
     options = [*_parse_options(line)]
-    unfilled = [option for option in options if _is_filled_by_maven(*_split_option(*option))]
+    unfilled = [option for option in options if _is_module_path_in_target(*_split_option(*option))]
     for option in options:
         name, value = _split_option(*option)
         if option in unfilled:
@@ -73,7 +73,7 @@ def _split_option(word: str, value: str) -> tuple[str, str]:
     return name, value or joined
 
 
-def _is_filled_by_maven(name: str, value: str) -> bool:
+def _is_module_path_in_target(name: str, value: str) -> bool:
     return name in _MODULE_PATH and all(map(_MADE_BY_MAVEN.search, value.split(':')))
 
 
@@ -84,7 +84,7 @@ def _make_add_modules_option(names: str) -> Iterator[str]:
         yield f'--add-modules={",".join(left)}'
 
 
-def select_usable_environment(variables: Mapping[str, str]) -> dict[str, str]:
+def limit_variables_to_usable_options(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the variables; those with JVM options are reduced to the usable options."""
     return {
         name: shlex.join(select_usable_options(value)) if name in _VARIABLES else value

@@ -20,13 +20,13 @@ from coevo.languages.java.processes.archives import (
     make_dump_job,
 )
 from coevo.languages.java.processes.jvm_options import (
-    select_usable_environment,
+    limit_variables_to_usable_options,
     select_usable_options,
 )
-from coevo.languages.java.processes.packed_trees import mount_shelves
+from coevo.languages.java.processes.packed_trees import make_mounts_of_files
 from coevo.languages.java.processes.plan import LaunchPlan, move_libraries_first
 from coevo.languages.java.processes.runner import encode_request
-from coevo.languages.java.processes.stand_ins import GuardedJob, guard_run
+from coevo.languages.java.processes.stand_ins import GuardedJob, wrap_with_stand_in_check
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES, Toolchain
 from coevo.sandboxes.sandbox import Job, Limits, Mount
@@ -94,7 +94,7 @@ class Launcher:
             f'{mount.target}/'
         )  # own name: read alone; held to the tree by report.py
 
-    def prepare_rehearsal(self, plan: LaunchPlan, list_file: Path) -> ArchiveRehearsal:
+    def prepare_archive_jobs(self, plan: LaunchPlan, list_file: Path) -> ArchiveRehearsal:
         """Return the jobs that make a class archive of a plan's libraries; starts none of them.
 
         The first one runs the worker with the plan's targets for a short time.
@@ -104,7 +104,7 @@ class Launcher:
         java = rest.index(str(self.toolchain.java))
         rest.insert(java + 1, LISTING)
         dumped = replace(
-            job, mounts=(*self._mount_libraries(plan), self._mount_view(list_file.parent))
+            job, mounts=(*self._mount_libraries(plan), self._make_workspace_mount(list_file.parent))
         )
         return ArchiveRehearsal(
             request=encode_request('rehearsal', plan.targets),
@@ -148,7 +148,7 @@ class Launcher:
         run = _OBSERVED if plan.observed else _RUN
         make: Callable[..., Job] = Job
         if plan.stand_ins:
-            run = guard_run(run, plan.stand_ins)
+            run = wrap_with_stand_in_check(run, plan.stand_ins)
             make = partial(GuardedJob, objects=tuple(sorted({s.oid for s in plan.stand_ins})))
         script = _TREE_LAID_OUT + run
         return make(
@@ -160,7 +160,7 @@ class Launcher:
             limits=_make_limits(cpu_seconds, WALL_PER_CPU),
             environment={
                 'JAVA_HOME': str(self.toolchain.java_home),
-                **select_usable_environment(module.surefire.environment),
+                **limit_variables_to_usable_options(module.surefire.environment),
                 **plan.clock,
             },
         )
@@ -175,11 +175,11 @@ class Launcher:
         yield from (m for m in self.mounts if m.target == str(self.toolchain.java_home))
         known = {
             sandbox_path: self.locate_on_host(sandbox_path)
-            for sandbox_path in self._list_named_files(plan)
+            for sandbox_path in self._list_files_in_command(plan)
         }
-        yield from mount_shelves(self.workspace / 'shelves', {**known, **files})
+        yield from make_mounts_of_files(self.workspace / 'shelves', {**known, **files})
 
-    def _list_named_files(self, plan: LaunchPlan) -> Iterator[str]:
+    def _list_files_in_command(self, plan: LaunchPlan) -> Iterator[str]:
         """Yield the sandbox paths of libraries and tools that a plan's command or variables name.
 
         Paths in the tree or the workspace are left out.
@@ -188,7 +188,7 @@ class Launcher:
         shared = tuple(f'{m.target}/' for m in self.mounts if m.target != WORKSPACE)
         texts = (
             *self.list_jvm_options(plan),
-            *select_usable_environment(surefire.environment).values(),
+            *limit_variables_to_usable_options(surefire.environment).values(),
         )
         for sandbox_path in (
             *plan.class_path,
@@ -199,7 +199,7 @@ class Launcher:
             if sandbox_path.startswith(shared) and '..' not in sandbox_path:
                 yield sandbox_path
 
-    def _mount_view(self, place: Path) -> Mount:
+    def _make_workspace_mount(self, place: Path) -> Mount:
         """Return a mount of a part of the workspace at its usual path in the sandbox."""
         return Mount(source=place, target=self.locate_in_sandbox(place))
 

@@ -115,7 +115,7 @@ def _add_entry(archive: tarfile.TarFile, name: str, state: os.stat_result, file:
             archive.addfile(info, content)
 
 
-def mount_shelves(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:
+def make_mounts_of_files(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:
     """Yield mounts that show a sandbox only the given files of the shared folders.
 
     There is one mount for each top folder of the sandbox paths. Its source is filled with hard
@@ -133,7 +133,7 @@ def mount_shelves(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:
         *(f'{sandbox_path}\0{file}' for sandbox_path, file in known.items())
     )
     if not shelf.is_dir():
-        _fill_shelf(shelf, known)
+        _link_files_into_folder(shelf, known)
     for top in sorted({PurePosixPath(sandbox_path).parts[1] for sandbox_path in known}):
         yield Mount(source=shelf / top, target=f'/{top}')
 
@@ -142,7 +142,7 @@ def _is_regular_file(file: Path) -> bool:
     return file.is_file() and not file.is_symlink()
 
 
-def _fill_shelf(shelf: Path, files: Mapping[str, Path]) -> None:
+def _link_files_into_folder(shelf: Path, files: Mapping[str, Path]) -> None:
     """Create a folder with links to the files, in one step, since other threads may do the same."""
     shelf.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=shelf.parent, prefix='new-') as scratch:

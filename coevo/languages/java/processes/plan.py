@@ -94,16 +94,18 @@ def move_libraries_first(
     passing = [entry for entry in class_path[first_folder:] if entry in libraries]
     if any(entry.endswith('.jar') for entry in behind):
         return tuple(class_path)  # a jar inside the tree, which differs between revisions
-    taken = frozenset(name for entry in behind for name in _list_tree_names(entry, tuple(layers)))
+    taken = frozenset(
+        name for entry in behind for name in _list_names_in_layers(entry, tuple(layers))
+    )
     try:
-        seen = any(not taken.isdisjoint(list_jar_names(libraries[entry])) for entry in passing)
+        seen = any(not taken.isdisjoint(list_names_in_jar(libraries[entry])) for entry in passing)
     except (OSError, UnreadableContent):
         return tuple(class_path)
     return tuple(class_path) if seen else (*ahead, *behind)
 
 
 @functools.lru_cache(maxsize=1024)
-def list_jar_names(jar: Path) -> frozenset[str]:
+def list_names_in_jar(jar: Path) -> frozenset[str]:
     """Return the names of a jar's files and of the folders that contain them; the result is cached.
 
     Folders such as `META-INF` that many jars contain are left out.
@@ -111,7 +113,7 @@ def list_jar_names(jar: Path) -> frozenset[str]:
     return frozenset(_add_folders(n for n in list_zip_names(jar) if not n.endswith('/')))
 
 
-def _list_tree_names(place: str, layers: tuple[Path, ...]) -> Iterator[str]:
+def _list_names_in_layers(place: str, layers: tuple[Path, ...]) -> Iterator[str]:
     below = PurePosixPath(place).relative_to(TREE)
     for layer in layers:
         yield from _add_folders(_list_files(layer / below))

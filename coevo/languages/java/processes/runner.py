@@ -74,7 +74,7 @@ class TargetRecording:
 def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> VerdictBatch:
     """Run targets in order in one JVM and return their verdicts.
 
-    `job` is one of `Launcher.make_job`. Raises: CorruptObject, see `_follow_run`.
+    `job` is one of `Launcher.make_job`. Raises: CorruptObject, see `_run_again_if_killed`.
     """
     return _run_job(sandbox, job, targets, lambda process: None)
 
@@ -85,12 +85,12 @@ def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> Ve
     `job` must come from a plan that is `observed`. A pass that the observer did not confirm stays a
     pass, but has the reason in `tampered`.
     """
-    watched = [_watch_target(target) for target in targets]
+    watched = [_make_watched_method(target) for target in targets]
     runs: list[ObservedRun] = []
     batch = _run_job(
         sandbox, job, targets, lambda process: runs.append(ObservedRun(process, watched))
     )
-    seen = runs[-1].find_disagreements([target.expects for target in targets])
+    seen = runs[-1].explain_unconfirmed_passes([target.expects for target in targets])
     verdict_reasons = zip(batch.verdicts, seen, strict=True)
     return replace(
         batch,
@@ -103,7 +103,7 @@ def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> Ve
     )
 
 
-def _watch_target(target: RunTarget) -> WatchedMethod:
+def _make_watched_method(target: RunTarget) -> WatchedMethod:
     classes = tuple(dict.fromkeys(name.rpartition(VIA)[2] for name in target.classes))
     return WatchedMethod(classes, target.method, target.parameters)
 
@@ -115,7 +115,7 @@ def run_traced(
 
     A recording is None if no test of the target ran, or not to its end.
     """
-    heard, batch = _follow_run(sandbox, job, targets, lambda process: None)
+    heard, batch = _run_again_if_killed(sandbox, job, targets, lambda process: None)
     return _collect_recordings(heard), batch
 
 
@@ -127,16 +127,16 @@ def run_watched(
     `job` must come from a plan that is `observed`. `lines` are the lines to watch, see `Observer`.
     The recording is None if the target did not pass or the observer did not confirm the pass.
     """
-    watched = [_watch_target(target)]
+    watched = [_make_watched_method(target)]
     runs: list[ObservedRun] = []
 
     def start_observer(process: Process) -> None:
         """Observe the process; a repeated run gets a new observer."""
         runs.append(ObservedRun(process, watched, lines))
 
-    heard, batch = _follow_run(sandbox, job, [target], start_observer)
+    heard, batch = _run_again_if_killed(sandbox, job, [target], start_observer)
     (recorded,), (verdict,) = _collect_recordings(heard), batch.verdicts
-    (reason,) = runs[-1].find_disagreements([target.expects])
+    (reason,) = runs[-1].explain_unconfirmed_passes([target.expects])
     if recorded is None or verdict is None or verdict.outcome is not Outcome.PASS or reason:
         return None, batch
     return replace(recorded, reached=runs[-1].find_reached_lines()), batch
@@ -160,10 +160,10 @@ def _run_job(
     targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
 ) -> VerdictBatch:
-    return _follow_run(sandbox, job, targets, accompany)[1]
+    return _run_again_if_killed(sandbox, job, targets, accompany)[1]
 
 
-def _follow_run(
+def _run_again_if_killed(
     sandbox: Sandbox,
     job: Job,
     targets: Sequence[RunTarget],
@@ -178,7 +178,7 @@ def _follow_run(
     """
     used = 0.0
     for _ in range(MOST_KILLS):
-        heard, batch, killed, clean = _follow_run_once(sandbox, job, targets, accompany)
+        heard, batch, killed, clean = _run_once(sandbox, job, targets, accompany)
         used += batch.cpu_seconds
         if not killed:
             break
@@ -187,7 +187,7 @@ def _follow_run(
     return heard, replace(batch, cpu_seconds=used)
 
 
-def _follow_run_once(
+def _run_once(
     sandbox: Sandbox,
     job: Job,
     targets: Sequence[RunTarget],
@@ -230,7 +230,7 @@ def _follow_run_once(
     return heard, batch, lost, stream.confirmed
 
 
-def did_not_start(batch: VerdictBatch) -> bool:
+def has_infra_verdict(batch: VerdictBatch) -> bool:
     """Return whether a verdict is `infra`, as all are if the process reported nothing at all."""
     return any(
         verdict is not None and verdict.outcome is Outcome.INFRA for verdict in batch.verdicts

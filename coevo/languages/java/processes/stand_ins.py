@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from coevo.git.repository import find_stand_in
+from coevo.git.repository import find_missing_object_id
 from coevo.languages.core.cell_files import StandIn
 from coevo.languages.java.places import TREE
 from coevo.sandboxes.sandbox import Job
@@ -63,11 +63,11 @@ def _read_stand_in(path: str, file: Path) -> StandIn | None:
     state = file.lstat()
     if not stat.S_ISREG(state.st_mode) or state.st_size > _MOST_BYTES:
         return None
-    oid = find_stand_in(file.read_bytes())
+    oid = find_missing_object_id(file.read_bytes())
     return None if oid is None else StandIn(path=path, oid=oid)
 
 
-def guard_run(run: str, stand_ins: Sequence[StandIn]) -> str:
+def wrap_with_stand_in_check(run: str, stand_ins: Sequence[StandIn]) -> str:
     """Return a shell script that does `run` and then prints a key if no stand-in was read.
 
     It reads the key from the first line of standard input. The exit status is that of `run`.

@@ -27,8 +27,8 @@ from coevo.languages.java.reading.trees import open_tree as open_tree
 SUFFIXES = ('.java',)
 TESTS_AMONG_SOURCES = True
 
-list_injected_names = reading.inject_nothing
-requests_any_fixture = reading.request_nothing
+list_provided_fixture_names = reading.provide_no_fixture_names
+may_request_any_fixture = reading.request_no_fixtures
 list_reference_names = file_names.name_by_stem
 list_watch_names = file_names.name_by_types
 explain_refusal = submitted_files.accept_any_file

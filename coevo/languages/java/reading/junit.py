@@ -48,13 +48,16 @@ def choose_junit_libraries(class_path: Sequence[str]) -> JUnitLibraries | None:
     platform = _find_platform_version(versions)
     if platform is not None and _derive_jupiter_version(platform) < _OLDEST_JUPITER:
         return JUnitLibraries(
-            first=(*_list_newer_platform(versions), *_list_replacements(versions)),
+            first=(
+                *_list_pinned_platform_libraries(versions),
+                *_list_framework_replacements(versions),
+            ),
             last=_list_testng_engine(versions),
         )
     if platform is not None:
         resolve = tuple(_list_lacking_libraries(versions, platform))
         return JUnitLibraries(
-            first=tuple(_list_replacements(versions)),
+            first=tuple(_list_framework_replacements(versions)),
             resolve=resolve,
             last=_list_testng_engine(versions),
         )
@@ -62,8 +65,13 @@ def choose_junit_libraries(class_path: Sequence[str]) -> JUnitLibraries | None:
         return None
     vintage = ('junit-vintage-engine',) if _get_junit4_version(versions) else ()
     return JUnitLibraries(
-        first=tuple(_list_replacements(versions)),
-        last=(*vintage, *_list_testng_engine(versions), *_PLATFORM, *_list_hamcrest(versions)),
+        first=tuple(_list_framework_replacements(versions)),
+        last=(
+            *vintage,
+            *_list_testng_engine(versions),
+            *_PLATFORM,
+            *_list_hamcrest_if_lacking(versions),
+        ),
     )
 
 
@@ -107,7 +115,7 @@ def _derive_jupiter_version(platform: str) -> tuple[int, ...]:
     return (major if major > 1 else 5, *rest)
 
 
-def _list_newer_platform(found: Mapping[str, str]) -> Iterator[str]:
+def _list_pinned_platform_libraries(found: Mapping[str, str]) -> Iterator[str]:
     yield from _JUPITER
     yield from _PLATFORM
     if _get_junit4_version(found):
@@ -129,7 +137,7 @@ def _list_lacking_libraries(found: Mapping[str, str], platform: str) -> Iterator
     yield from (coordinates for name, coordinates in sorted(wanted.items()) if name not in found)
 
 
-def _list_replacements(found: Mapping[str, str]) -> Iterator[str]:
+def _list_framework_replacements(found: Mapping[str, str]) -> Iterator[str]:
     """Yield artifactIds of pinned libraries that replace JUnit 4 or TestNG if these are too old.
 
     Hamcrest is replaced together with JUnit 4, since old JUnits bundle it.
@@ -145,7 +153,7 @@ def _list_testng_engine(found: Mapping[str, str]) -> tuple[str, ...]:
     return ('testng-engine',) if 'testng' in found else ()
 
 
-def _list_hamcrest(found: Mapping[str, str]) -> tuple[str, ...]:
+def _list_hamcrest_if_lacking(found: Mapping[str, str]) -> tuple[str, ...]:
     """Return Hamcrest if a usable JUnit 4 is present without it; otherwise nothing.
 
     A JUnit 4 that is too old is replaced by the pinned one, which already comes with Hamcrest.

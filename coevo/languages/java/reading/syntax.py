@@ -149,7 +149,7 @@ class _CachedJavaMembers:
 
 
 @lru_cache(maxsize=1 << 14)
-def _get_cached_members(
+def _get_members_cache_entry(
     kind: str, text: bytes, owner: str, simple: str, variables: tuple[tuple[str, str], ...]
 ) -> _CachedJavaMembers:
     """Return the cache entry for the members of a node; the caller fills it if it is new.
@@ -238,26 +238,26 @@ class _JavaSyntaxReader:
             yield from self._parse_members(node, kind, owner, simple, known)
             return
         text = self.source[node.start_byte : node.end_byte]
-        cached = _get_cached_members(node.type, text, owner, simple, tuple(known.items()))
+        cached = _get_members_cache_entry(node.type, text, owner, simple, tuple(known.items()))
         if cached.members is None:
             cached.members = tuple(self._parse_members(node, kind, owner, simple, known))
             yield from cached.members
             return
         for member in cached.members:
-            self._limit_tokens(len(member.tokens))
+            self._count_against_token_limit(len(member.tokens))
             yield self._relocate_member(member, node)
 
     def _parse_members(
         self, node: Node, kind: str, owner: str, simple: str, known: dict[str, str]
     ) -> Iterator[Member]:
         node_tokens = self.tokens.slice_spans([_get_span(node)])
-        for name, declaration in self._list_names(node, kind):
-            self._limit_tokens(len(node_tokens.texts))
+        for name, declaration in self._list_names_and_declarations(node, kind):
+            self._count_against_token_limit(len(node_tokens.texts))
             yield self._build_member(
                 node, kind, name, declaration, owner, simple, node_tokens, known
             )
 
-    def _limit_tokens(self, tokens: int) -> None:
+    def _count_against_token_limit(self, tokens: int) -> None:
         self._read += tokens
         if self._read > MOST_TOKENS:
             raise _JavaTooComplex
@@ -288,7 +288,7 @@ class _JavaSyntaxReader:
             kind=kind,
             name=name,
             owner=owner,
-            parameters=self._erase_parameters(node, variables),
+            parameters=self._list_erased_parameter_types(node, variables),
             modifiers=_list_modifiers(node)
             | ({'static'} if node.type == 'static_initializer' else set()),
             annotations=self._list_annotations(node),
@@ -345,7 +345,7 @@ class _JavaSyntaxReader:
             return None
         return len(self.source[node.start_byte : body.start_byte].decode(errors='replace'))
 
-    def _list_names(self, node: Node, kind: str) -> Iterator[tuple[str, str]]:
+    def _list_names_and_declarations(self, node: Node, kind: str) -> Iterator[tuple[str, str]]:
         """Yield (name, declaration) for each member that a node declares."""
         if kind == 'initializer':
             static = node.type == 'static_initializer'
@@ -407,7 +407,9 @@ class _JavaSyntaxReader:
                 bounds_by_name[self.get_text(names[-1])] = bounds_by_name.get(bound, bound)
         return bounds_by_name
 
-    def _erase_parameters(self, node: Node, variables: dict[str, str]) -> tuple[str, ...]:
+    def _list_erased_parameter_types(
+        self, node: Node, variables: dict[str, str]
+    ) -> tuple[str, ...]:
         erased = []
         for parameter in _list_parameter_nodes(node):
             types = [

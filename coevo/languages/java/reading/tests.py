@@ -83,7 +83,7 @@ def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, 
     Ignored and disabled ones are included, abstract ones are not. `resolve` returns the known types
     with a simple name, by which superclasses and composed annotations are found.
     """
-    here = TEST_ANNOTATIONS | _list_imported_annotations(file)
+    here = TEST_ANNOTATIONS | _list_imported_test_annotations(file)
     above = _TestAncestry(resolve)
     tests = []
     for type_ in file.types:
@@ -114,7 +114,7 @@ def is_fixture(member: Member) -> bool:
     return member.kind == 'method' and member.name in _FIXTURE_NAMES and not member.parameters
 
 
-def _list_imported_annotations(file: SourceFile) -> frozenset[str]:
+def _list_imported_test_annotations(file: SourceFile) -> frozenset[str]:
     """Return the names of annotations, such as jqwik's `Property`, that mean tests in this file.
 
     Other libraries use the same names for something else, so the file's imports decide.

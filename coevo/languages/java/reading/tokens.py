@@ -161,14 +161,14 @@ def is_shareable(node: Node, kind: str) -> bool:
 
 
 def _get_shared_leaves(node: Node, kind: str, source: bytes) -> _JavaLeaves:
-    cached = _get_cached_leaves(kind, source[node.start_byte : node.end_byte])
+    cached = _get_leaves_cache_entry(kind, source[node.start_byte : node.end_byte])
     if cached.leaves is None:
         cached.leaves = _collect_leaves(node, source, node.start_byte, shares=False)
     return cached.leaves
 
 
 @lru_cache(maxsize=1 << 14)
-def _get_cached_leaves(kind: str, text: bytes) -> _CachedJavaLeaves:
+def _get_leaves_cache_entry(kind: str, text: bytes) -> _CachedJavaLeaves:
     """Return the cache entry for nodes of this kind and text; the caller fills it if it is new."""
     return _CachedJavaLeaves()
 

@@ -47,7 +47,7 @@ class JavaTree:
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
     resolve_type = find_meant_types
-    find_companions = find_no_companions
+    find_types_sharing_fixtures = find_no_companions
     find_embedders = find_no_embedders
 
     def __init__(self, repository: Repository, rev: str) -> None:
@@ -181,12 +181,12 @@ class JavaTree:
         file = self.parse_file(path)
         imported = [i for i in file.imports if i.name == type_.type.simple]
         if imported:
-            return any(i.text == type_.canonical for i in imported)
+            return any(i.text == type_.canonical_name for i in imported)
         if file.package == type_.package:
             return True
         if type_.type.simple != type_.outermost and type_.outermost in file.names:
             return True
-        holders = {type_.package, type_.canonical.rpartition('.')[0]}
+        holders = {type_.package, type_.canonical_name.rpartition('.')[0]}
         return any(i.name == '*' and i.text in holders for i in file.imports)
 
 
@@ -230,7 +230,7 @@ def _parse_pom(content: bytes) -> _Pom | None:
         elements = root.findall(f'{{*}}build/{{*}}{names}')
         if elements:
             folders[names] = tuple(_iterate_folders(elements, side, is_resource=is_resource))
-    parent, parent_name = _find_parent(root)
+    parent, parent_name = _find_parent_pom(root)
     return _Pom(
         name=_find_text(root, 'artifactId'),
         folders=folders,
@@ -248,7 +248,7 @@ def _iterate_folders(
             yield DeclaredFolder(path=f'{folder}/', side=side, is_resource=is_resource)
 
 
-def _find_parent(root: ElementTree.Element) -> tuple[str | None, str]:
+def _find_parent_pom(root: ElementTree.Element) -> tuple[str | None, str]:
     """Return the path from a POM's folder to its parent, and the parent's name.
 
     The path is None if the POM has no parent, or one that Maven takes from a repository.

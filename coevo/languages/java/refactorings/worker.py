@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> None:
     results = os.fdopen(os.dup(1), 'wb')
     os.dup2(2, 1)  # output of libraries must not be mixed with results
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    _end_with_parent(int(parent), requests)
+    _start_request_reader(int(parent), requests)
     try:
         jpype.startJVM(
             library,
@@ -77,7 +77,7 @@ def _write_result(results: BinaryIO, answer: object) -> None:
 # -- end of the process ------------------------------------------------------------------------
 
 
-def _end_with_parent(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
+def _start_request_reader(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
     """Start a thread that queues requests and ends the process with its input or its parent.
 
     The thread does so even while Java is working. Ends the process at once if the parent has ended.

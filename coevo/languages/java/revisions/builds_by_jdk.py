@@ -34,16 +34,18 @@ class BuildsByJdk:
         """
         any_available = False
         for jdk in candidates:
-            had = self._jdks.get_jdk(jdk)
+            had = self._jdks.get_or_install_jdk(jdk)
             if had is not None:
                 any_available = True
                 yield had
         if not any_available:
             yield max(self._jdks.known, key=lambda jdk: jdk.feature, default=None)
 
-    def find_lacking_release(self, candidates: Sequence[Jdk]) -> str | None:
+    def find_release_failing_to_install(self, candidates: Sequence[Jdk]) -> str | None:
         """Return the release of the first candidate whose installation failed; else None."""
-        return next((jdk.release for jdk in candidates if self._jdks.has_failed(jdk)), None)
+        return next(
+            (jdk.release for jdk in candidates if self._jdks.has_installation_failed(jdk)), None
+        )
 
     def get_builds(self, jdk: Jdk | None) -> SharedBuilds:
         """Return the shared builds of a JDK, created if need be; builds no revision."""

@@ -73,7 +73,7 @@ def is_builder_death(failure: str) -> bool:
 _SUFFIX = '.java'
 
 
-def find_unread_tests(repository: Repository, rev: str) -> frozenset[str]:
+def find_too_nested_tests(repository: Repository, rev: str) -> frozenset[str]:
     """Return the paths of a revision's Java test files whose classes are nested too deeply.
 
     Files that are merely too long are not included: compiling them takes time linear in their

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests
-from coevo.languages.core.engines import open_run_ground
+from coevo.languages.core.engines import open_sandbox_and_workspace
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.report import JavaModule, ReportedClassPathEntry
 from coevo.languages.java.gradle.attempts import format_gradle_name
@@ -34,7 +34,7 @@ class JavaRunContext:
         say: Say = ignore_message,
     ) -> None:
         self.repository, self.say = repository, say
-        self.sandbox, self._root = open_run_ground(sandbox, stack)
+        self.sandbox, self._root = open_sandbox_and_workspace(sandbox, stack)
         self.gradles = find_gradles()
         self.shared = find_cache_folder() / 'maven'
         self.shared.mkdir(parents=True, exist_ok=True)

@@ -19,8 +19,8 @@ from coevo.languages.java.building.build_outputs import BuildOutput, separate_te
 from coevo.languages.java.building.project_command import ProjectCommand, make_project_job
 from coevo.languages.java.building.report import (
     OUTPUT_ELSEWHERE,
-    find_declared_level,
-    list_left_out,
+    find_highest_declared_level,
+    list_left_out_plugins,
     parse_modules,
 )
 from coevo.languages.java.building.session import BuildAttempt, JvmDeath, JvmSession
@@ -32,8 +32,8 @@ from coevo.languages.java.gradle.choice import (
     has_gradle_script,
 )
 from coevo.languages.java.maven.attempts import MavenBuildAttempts
-from coevo.languages.java.maven.builder_archive import prepare_rehearsal
-from coevo.languages.java.maven.left_out import find_absent_need
+from coevo.languages.java.maven.builder_archive import prepare_archive_jobs
+from coevo.languages.java.maven.left_out import find_missing_content_kind
 from coevo.languages.java.places import ARCHIVES, POM, REPOSITORY, TOOLS, WORKSPACE
 from coevo.languages.java.processes import launch
 from coevo.languages.java.processes.archives import (
@@ -50,7 +50,7 @@ from coevo.languages.java.revisions.failures import (
     PATH_TOO_LONG,
     TREE_TOO_LARGE,
     explain_failure,
-    find_unread_tests,
+    find_too_nested_tests,
     is_builder_death,
 )
 from coevo.languages.java.revisions.junits import JUnitChoices
@@ -101,7 +101,7 @@ class SharedBuilds:
         self._lock = threading.Lock()
         # no output may be removed while another one links to its files
         self._sharing = threading.Lock()
-        settings.write_settings(self.root)
+        settings.write_maven_settings(self.root)
         archives = find_cache_folder() / 'archives'
         archives.mkdir(mode=0o755, parents=True, exist_ok=True)
         self._archives = ClassArchives(self.sandbox, archives, self.root / 'lists')
@@ -112,8 +112,8 @@ class SharedBuilds:
             Mount(source=self.toolchain.libraries, target=f'{TOOLS}/libraries'),
             Mount(source=archives, target=ARCHIVES),
             *map(make_gradle_mount, self._gradles),
-            *mount_foreign_jdk(self.toolchain.java_home),
-            *mount_foreign_jdk(self.toolchain.tools_home, unless=self.toolchain.java_home),
+            *make_jdk_mount_outside_usr(self.toolchain.java_home),
+            *make_jdk_mount_outside_usr(self.toolchain.tools_home, unless=self.toolchain.java_home),
         )
         self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
         self.junits = JUnitChoices(self.launcher, self.make_folder)
@@ -138,7 +138,7 @@ class SharedBuilds:
         if self.toolchain.feature >= OLDEST_WITH_ARCHIVES:
             archive, _ = self._prepare_archive(
                 settings.list_builder_class_path(self.toolchain),
-                lambda file: prepare_rehearsal(self.toolchain, self._mounts, self.root, file),
+                lambda file: prepare_archive_jobs(self.toolchain, self._mounts, self.root, file),
             )
         return settings.make_builder_job(self.toolchain, self._mounts, self._proxy.socket, archive)
 
@@ -171,7 +171,7 @@ class SharedBuilds:
         if launch.WORKER not in plan.libraries or self.toolchain.feature < OLDEST_WITH_ARCHIVES:
             return plan, 0.0
         archive, used = self._prepare_archive(
-            plan.libraries, lambda file: self.launcher.prepare_rehearsal(plan, file)
+            plan.libraries, lambda file: self.launcher.prepare_archive_jobs(plan, file)
         )
         return dataclasses.replace(plan, archive=archive), used
 
@@ -193,7 +193,7 @@ class SharedBuilds:
         with self._archives.lock_for_making(key) as due:
             if due:
                 used = self._archives.make_archive(
-                    key, made_by(self._archives.locate_list_file(key))
+                    key, made_by(self._archives.locate_class_list(key))
                 )
         return self._archives.find_archive(key), used
 
@@ -213,23 +213,23 @@ class SharedBuilds:
         with lock:
             if rev in self._outputs:
                 return dataclasses.replace(self._outputs[rev][0], cpu_seconds=0.0)
-            refusal = self._find_refusal(rev)
+            refusal = self._find_build_obstacle(rev)
             if refusal is not None:
                 self._outputs[rev] = self._make_refused_build(rev, refusal)
             else:
-                output = self._lay_out_revision(rev)
+                output = self._write_revision_tree(rev)
                 self._outputs[rev] = self._share_existing_build(output) or self._build_revision(
                     output, session
                 )
             return self._outputs[rev][0]
 
-    def list_unread_files(self, rev: str) -> frozenset[str]:
+    def list_too_nested_tests(self, rev: str) -> frozenset[str]:
         """Return the test files of a revision that are not compiled: their classes nest too deeply.
 
         See `unread_files`.
         """
         if rev not in self._unread:
-            self._unread[rev] = find_unread_tests(self._repository, rev)
+            self._unread[rev] = find_too_nested_tests(self._repository, rev)
         return self._unread[rev]
 
     def forget_revision(self, rev: str) -> None:
@@ -247,13 +247,13 @@ class SharedBuilds:
         folder.parent.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def find_obstacle(self, rev: str, module: str) -> str | None:
+    def find_project_run_obstacle(self, rev: str, module: str) -> str | None:
         """Return why `mvn test` is not run for a module of a built revision; None if it can be.
 
         Where the build failed by Maven's own word, the command, which has the same settings, would
         fail alike.
         """
-        refusal = self._find_refusal(rev)
+        refusal = self._find_build_obstacle(rev)
         if refusal is not None or POM not in self._repository.tree(rev):
             return refusal or NOT_BY_MAVEN
         if self.list_absent_files(rev):
@@ -277,13 +277,13 @@ class SharedBuilds:
             for path, text in output.rewritten.items():
                 join_beneath(tree, path).replace_file(text)
             command = ProjectCommand(
-                tree=tree, module=module, without=list_left_out(output.modules.values())
+                tree=tree, module=module, without=list_left_out_plugins(output.modules.values())
             )
             yield make_project_job(self.toolchain, self._mounts, self._proxy.socket, command)
         finally:
             shutil.rmtree(tree, ignore_errors=True)
 
-    def _find_refusal(self, rev: str) -> str | None:
+    def _find_build_obstacle(self, rev: str) -> str | None:
         """Return why a revision is not built at all; None if it can be tried.
 
         Its tree would fill the disk of a sandbox, has a path that cannot be written, has no build
@@ -311,13 +311,13 @@ class SharedBuilds:
         )
         return build, BuildOutput(rev=rev, root=self.root, modules={})
 
-    def _lay_out_revision(self, rev: str) -> BuildOutput:
+    def _write_revision_tree(self, rev: str) -> BuildOutput:
         """Write the tree of a revision to disk, without unread test files; return its folders."""
         output = BuildOutput(rev=rev, root=self.root, modules={})
         output.remove()  # a try that ended with an infrastructure error may have left files
         output.code.parent.mkdir(parents=True, exist_ok=True)
         self._repository.materialise(rev, output.code, stand_ins=True)
-        for path in self.list_unread_files(rev):
+        for path in self.list_too_nested_tests(rev):
             join_beneath(output.code, path).remove()
         return output
 
@@ -355,12 +355,13 @@ class SharedBuilds:
             rev=empty.rev,
             failure=None
             if built
-            else self._name_failure(explain_failure(answer, modules), empty.rev),
+            else self._prefer_missing_content_reason(explain_failure(answer, modules), empty.rev),
             modules={
-                name: module.failure and self._name_failure(module.failure, empty.rev, name)
+                name: module.failure
+                and self._prefer_missing_content_reason(module.failure, empty.rev, name)
                 for name, module in modules.items()
             },
-            level=find_declared_level(built),
+            level=find_highest_declared_level(built),
             overrides=tuple(
                 sorted({*attempt.overrides, *(o for module in built for o in module.overrides)})
             ),
@@ -385,7 +386,9 @@ class SharedBuilds:
             return None
         return choose_gradle_for_revision(self._repository, rev, self._gradles)
 
-    def _name_failure(self, failure: str, rev: str, module: str | None = None) -> str:
+    def _prefer_missing_content_reason(
+        self, failure: str, rev: str, module: str | None = None
+    ) -> str:
         """Return a better name for a failure if the clone lacks content that may have caused it.
 
         Otherwise return the failure itself. A build that failed with stand-ins in its tree does not
@@ -395,7 +398,7 @@ class SharedBuilds:
             return failure
         if self._repository.list_absent_files(rev):
             return Reason.OBJECT_MISSING.value
-        return find_absent_need(self._repository, rev, module) or failure
+        return find_missing_content_kind(self._repository, rev, module) or failure
 
     def _find_module_folders(self, rev: str) -> Iterator[str]:
         """Yield the folders of a revision that have a build file, read by the build or not."""
@@ -405,7 +408,7 @@ class SharedBuilds:
                 yield folder or '.'
 
 
-def mount_foreign_jdk(java_home: Path, unless: Path | None = None) -> Iterator[Mount]:
+def make_jdk_mount_outside_usr(java_home: Path, unless: Path | None = None) -> Iterator[Mount]:
     """Yield a mount for a JDK that sandboxes do not see without it; nothing for any other.
 
     Every sandbox sees `/usr`, but not `/usr/local`. Yields nothing if the JDK is `unless`.

@@ -111,7 +111,7 @@ def _get_variable_name(receiver: Node) -> str | None:
 
 
 def _is_static_import(test: JavaTest, name: str, production: DeclaredType) -> bool:
-    holder = production.canonical
+    holder = production.canonical_name
     return any(
         item.static and item.text in (f'{holder}.{name}', holder) for item in test.file.file.imports
     )

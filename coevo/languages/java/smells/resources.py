@@ -74,7 +74,7 @@ def is_mystery_guest(test: JavaTest) -> bool:
         return True
     return any(
         variable.declaration.type == 'local_variable_declaration'
-        and _is_resource(test, variable.type)
+        and _is_resource_type(test, variable.type)
         and not _is_mock(variable)
         for variable in test.locals
     )
@@ -86,7 +86,7 @@ def is_resource_optimism(test: JavaTest) -> bool:
     A call of `exists`, `isFile` or `notExists` is such a check. tsDetect also reports `new
     File(x).exists()`.
     """
-    if not _is_resource(test, 'File'):
+    if not _is_resource_type(test, 'File'):
         return False
     checked = [c.receiver for c in find_calls(test.body) if c.name in _CHECKS and c.receiver]
     known = {get_text(receiver) for receiver in checked}
@@ -104,7 +104,7 @@ def _is_variable_initializer(node: Node) -> bool:
     return node.parent is not None and node.parent.type == 'variable_declarator'
 
 
-def _is_resource(test: JavaTest, simple: str) -> bool:
+def _is_resource_type(test: JavaTest, simple: str) -> bool:
     """Return whether a simple name in a test's file means a resource type of _PACKAGES.
 
     An import or a fully qualified use in the test has to show it.

@@ -96,7 +96,7 @@ def is_constructor_initialization(test: JavaTest) -> bool:
     """
     return any(
         member.kind == 'constructor'
-        and not (member.parameters and _is_filled_by_runner(test, type_))
+        and not (member.parameters and _gets_parameters_from_runner(test, type_))
         for type_ in test.file.list_enclosing_types(test.type)
         for member in type_.members
     )
@@ -142,7 +142,7 @@ def is_general_fixture(test: JavaTest) -> bool:
     return not assigned <= _find_used_names(test)
 
 
-def _is_filled_by_runner(test: JavaTest, type_: DeclaredType) -> bool:
+def _gets_parameters_from_runner(test: JavaTest, type_: DeclaredType) -> bool:
     if 'RunWith' in type_.annotations:
         return True
     return test.file.imports_any_of('org.junit.jupiter')

@@ -106,7 +106,7 @@ class JavaOutline:
         remaining = self._tokens.slice_spans(
             subtract_holes((0, len(self.source)), [*imports, *spans])
         )
-        return remaining.names | _find_words(remaining.strings)
+        return remaining.names | _find_identifiers_in_strings(remaining.strings)
 
     def list_imports(self) -> list[JavaPiece]:
         """Return the imports as pieces."""
@@ -140,12 +140,12 @@ class JavaOutline:
                 private='private' in first.modifiers,
                 members=members,
                 uses=frozenset().union(*map(_find_used_names, members)),
-                mentions=_find_mentions(self._tokens.slice_spans([_get_span(first)]), own),
+                mentions=_find_unqualified_names(self._tokens.slice_spans([_get_span(first)]), own),
                 start=self._find_start_with_comments(first.start_byte),
                 end=self._find_end_with_comment(first.end_byte),
             )
 
-    def make_whole_type(self, type_: DeclaredType) -> JavaPiece:
+    def make_piece_of_type(self, type_: DeclaredType) -> JavaPiece:
         """Return a type with all of its contents as one piece."""
         tokens = self._tokens.slice_spans([(type_.start_byte, type_.end_byte)])
         return JavaPiece(
@@ -153,8 +153,8 @@ class JavaOutline:
             owner=type_.outer,
             names=(type_.simple,),
             private='private' in type_.modifiers,
-            uses=(tokens.names | _find_words(tokens.strings)) - {type_.simple},
-            mentions=_find_mentions(tokens, frozenset({type_.simple})),
+            uses=(tokens.names | _find_identifiers_in_strings(tokens.strings)) - {type_.simple},
+            mentions=_find_unqualified_names(tokens, frozenset({type_.simple})),
             start=self._find_start_with_comments(type_.start_byte),
             end=self._find_end_with_comment(type_.end_byte),
         )
@@ -169,7 +169,7 @@ class JavaOutline:
             if type_.name in opened:
                 pieces += self.list_members(type_)
             elif not type_.outer or type_.outer in opened:
-                pieces.append(self.make_whole_type(type_))
+                pieces.append(self.make_piece_of_type(type_))
         return sorted(pieces, key=lambda piece: piece.start)
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, JavaPiece]]:
@@ -177,7 +177,7 @@ class JavaOutline:
         is_alone = len([type_ for type_ in self.types.values() if not type_.outer]) == 1
         for type_ in self.file.types:
             if type_.outer or not is_alone:
-                yield type_, self.make_whole_type(type_)
+                yield type_, self.make_piece_of_type(type_)
 
     @cached_property
     def tests(self) -> tuple[Member, ...]:
@@ -260,20 +260,20 @@ def _find_used_names(member: Member) -> frozenset[str]:
     own = {member.name}
     if member.name in member.calls or 'MethodSource' in member.annotations:
         own = set()
-    return (member.names - own) | _find_words(member.strings)
+    return (member.names - own) | _find_identifiers_in_strings(member.strings)
 
 
-def _find_words(strings: Iterable[str]) -> frozenset[str]:
+def _find_identifiers_in_strings(strings: Iterable[str]) -> frozenset[str]:
     """Return identifiers in strings without spaces, such as `@MethodSource("numbers")`."""
     return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
 
 
-def _find_mentions(found: JavaSlice, own: AbstractSet[str]) -> frozenset[str]:
+def _find_unqualified_names(found: JavaSlice, own: AbstractSet[str]) -> frozenset[str]:
     """Return the names that stand alone, or after `this`, `super` or a class in `own`.
 
     Local variables are left out; words of strings without spaces are included.
     """
-    free, qualified, declared = set(_find_words(found.strings)), set(), set()
+    free, qualified, declared = set(_find_identifiers_in_strings(found.strings)), set(), set()
     edge = JavaToken(start=-1, text='', kind='')
     tokens = (edge, edge, *found.tokens, edge)
     for i, token in enumerate(tokens):

@@ -73,10 +73,10 @@ def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
     assert new.member is not None
     node = parse_java_source(new.source).find_node(new.member)
     if new.member.kind == 'field':
-        place, texts = find_value(node), _list_field_values(node)
+        place, texts = find_initial_value(node), _list_field_values(node)
     else:
         place = node.child_by_field_name('body')
-        texts = [] if place is None else list(_list_bodies(new, node, place))
+        texts = [] if place is None else list(_list_plain_bodies(new, node, place))
     sign = ' = ' if new.member.kind == 'field' else ' '
     return tuple(
         PlainVersion(
@@ -88,7 +88,7 @@ def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
     )
 
 
-def find_value(field: Node) -> Node | None:
+def find_initial_value(field: Node) -> Node | None:
     """Return the initial value of a field that is declared alone; None if there is none."""
     declarators = field.children_by_field_name('declarator')
     return declarators[0].child_by_field_name('value') if len(declarators) == 1 else None
@@ -108,30 +108,30 @@ def list_parameters(method: Node) -> tuple[Parameter, ...]:
 def _make_parameter(node: Node) -> Parameter:
     if node.type == 'formal_parameter':
         name, type_ = (node.child_by_field_name(field) for field in ('name', 'type'))
-        return Parameter(name=_read(name), type=_read(type_))
+        return Parameter(name=_get_text_or_empty(name), type=_get_text_or_empty(type_))
     *_, type_, declarator = (child for child in node.named_children if child.type != 'modifiers')
-    return Parameter(name=_read(declarator), type=f'{_read(type_)}[]')
+    return Parameter(name=_get_text_or_empty(declarator), type=f'{_get_text_or_empty(type_)}[]')
 
 
-def _read(node: Node | None) -> str:
+def _get_text_or_empty(node: Node | None) -> str:
     return '' if node is None else get_text(node)
 
 
 # -- methods ---------------------------------------------------------------------------------------
 
 
-def _list_bodies(new: LocatedDeclaration, method: Node, body: Node) -> Iterator[str]:
+def _list_plain_bodies(new: LocatedDeclaration, method: Node, body: Node) -> Iterator[str]:
     returned = method.child_by_field_name('type')
     if returned is None:
-        yield _write_constructor(new, method, body)
+        yield _write_plain_constructor_body(new, method, body)
     elif get_text(returned) == 'void':
         yield '{ }'
     else:
-        for value in _list_values(new, method, returned):
+        for value in _list_plain_values(new, method, returned):
             yield f'{{ return {value}; }}'
 
 
-def _list_values(new: LocatedDeclaration, method: Node, returned: Node) -> list[str]:
+def _list_plain_values(new: LocatedDeclaration, method: Node, returned: Node) -> list[str]:
     """Return plain values of the type of a method: zero or empty, a parameter, others."""
     assert new.member is not None
     text = get_text(returned)
@@ -151,7 +151,7 @@ def _list_values(new: LocatedDeclaration, method: Node, returned: Node) -> list[
     return [*same, *(form.format(plain) for form in _CREATED)]
 
 
-def _write_constructor(new: LocatedDeclaration, method: Node, body: Node) -> str:
+def _write_plain_constructor_body(new: LocatedDeclaration, method: Node, body: Node) -> str:
     """Return the body of a constructor that sets final fields alone, after its call of another one."""
     calls = [get_text(node) for node in body.named_children if node.type == CONSTRUCTOR_CALL]
     if any(call.startswith('this') for call in calls):
@@ -174,7 +174,7 @@ def _write_constructor(new: LocatedDeclaration, method: Node, body: Node) -> str
 
 
 def _choose_zero(field: Node) -> str:
-    type_ = _read(field.child_by_field_name('type')).partition('<')[0]
+    type_ = _get_text_or_empty(field.child_by_field_name('type')).partition('<')[0]
     return _VALUES.get(type_, ('null',))[0]
 
 
@@ -182,12 +182,12 @@ def _choose_zero(field: Node) -> str:
 
 
 def _list_field_values(field: Node) -> list[str]:
-    value = find_value(field)
+    value = find_initial_value(field)
     while value is not None and value.type == 'unary_expression':
         value = list_named_children(value)[-1]
     if value is None or value.type not in _LITERALS:
         return []
-    return list(_VALUES.get(_read(field.child_by_field_name('type')), ()))
+    return list(_VALUES.get(_get_text_or_empty(field.child_by_field_name('type')), ()))
 
 
 def put_old_body(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
@@ -201,7 +201,7 @@ def put_old_body(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | No
     before = parse_java_source(old.source).find_node(old.member)
     after = parse_java_source(new.source).find_node(new.member)
     if new.member.kind == 'field':
-        was, now = find_value(before), find_value(after)
+        was, now = find_initial_value(before), find_initial_value(after)
         text = b'' if was is None else old.source[was.start_byte : was.end_byte]
     else:
         was, now = (node.child_by_field_name('body') for node in (before, after))
@@ -209,14 +209,14 @@ def put_old_body(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | No
         if was is None or pairs is None:
             return None
         lines = b''.join(f' {one.type} {one.name} = {name};'.encode() for one, name in pairs)
-        start = _find_first_place(was)
+        start = _find_first_statement_offset(was)
         text = old.source[was.start_byte : start] + lines + old.source[start : was.end_byte]
     if was is None or now is None:
         return None
     return replace_span(new.source, now.start_byte, now.end_byte, text)
 
 
-def _find_first_place(body: Node) -> int:
+def _find_first_statement_offset(body: Node) -> int:
     """Return where statements may begin: a call of another constructor stays first."""
     calls = [child for child in body.named_children if child.type == CONSTRUCTOR_CALL]
     return calls[0].end_byte if calls else body.start_byte + 1

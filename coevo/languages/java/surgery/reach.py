@@ -9,11 +9,11 @@ from coevo.git.repository import Repository
 from coevo.languages.core.reach import (
     FileMentionFinder,
     MentionRules,
+    find_base_type_files,
     find_derived_types,
-    find_files_above,
-    find_mentioning,
     list_parents,
-    load_other_files,
+    load_other_test_files,
+    parse_files_mentioning,
 )
 from coevo.languages.declarations import DeclaredType, SourceFile
 from coevo.languages.java.reading.syntax import parse
@@ -27,8 +27,8 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
     one. Main sources cannot access the test tree, so they do not count.
     """
     own = parse(repository.blob(repository.tree(rev)[path].oid)).types
-    files = load_other_files(repository, open_tree(repository, rev), path, '.java')
-    paths = {*_find_files_below(files, own), *find_files_above(files, own, parse)}
+    files = load_other_test_files(repository, open_tree(repository, rev), path, '.java')
+    paths = {*_find_files_using_types(files, own), *find_base_type_files(files, own, parse)}
     return frozenset(name for other in paths for name in parse(files[other]).names)
 
 
@@ -40,16 +40,16 @@ def find_derived_classes(
     `names` are the simple names of these types. The class names are the binary names of the
     subtypes. Sorted by path.
     """
-    files = load_other_files(repository, open_tree(repository, rev), path, '.java')
+    files = load_other_test_files(repository, open_tree(repository, rev), path, '.java')
     for other, below in find_derived_types(files, names, parse):
         yield other, files[other], below
 
 
-def _find_files_below(files: Mapping[str, bytes], own: Iterable[DeclaredType]) -> set[str]:
+def _find_files_using_types(files: Mapping[str, bytes], own: Iterable[DeclaredType]) -> set[str]:
     """Return the files that mention one of the types or a type derived from one."""
     all_users: dict[str, SourceFile] = {}
     names = {type_.simple for type_ in own}
-    while users := find_mentioning(files, names, parse, all_users):
+    while users := parse_files_mentioning(files, names, parse, all_users):
         all_users |= users
         types = [type_ for file in users.values() for type_ in file.types]
         names = {type_.simple for type_ in types if not names.isdisjoint(list_parents(type_))}

@@ -45,7 +45,7 @@ def find_local_types(node: Node) -> Mapping[str, str]:
     nodes = list(walk(method))
     if any(inner.type in _CLASSES for inner in nodes):
         return {}
-    declared = _count_declared(nodes)
+    declared = _count_declarations_by_name(nodes)
     types = {}
     for inner in nodes:
         if inner.type == 'formal_parameter':
@@ -71,7 +71,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
         nodes = list(walk(method))
         if any(node.type in _CLASSES for node in nodes):
             continue
-        declared = _count_declared(nodes)
+        declared = _count_declarations_by_name(nodes)
         kept = {
             get_text(inner)
             for node in nodes
@@ -83,7 +83,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
             if node.type != 'variable_declarator' or node.parent is None:
                 continue
             name = node.child_by_field_name('name')
-            block = _find_block(node.parent)
+            block = _find_variable_scope(node.parent)
             if name is None or block is None or declared[get_text(name)] != 1:
                 continue
             text = get_text(name)
@@ -107,7 +107,7 @@ def _list_methods(root: Node, span: Span) -> Iterator[Node]:
             waiting += reversed(node.named_children)
 
 
-def _count_declared(nodes: list[Node]) -> Counter[str]:
+def _count_declarations_by_name(nodes: list[Node]) -> Counter[str]:
     declared: Counter[str] = Counter()
     for node in nodes:
         if node.type in _DECLARING:
@@ -124,7 +124,7 @@ def _count_declared(nodes: list[Node]) -> Counter[str]:
     return declared
 
 
-def _find_block(declaration: Node) -> Node | None:
+def _find_variable_scope(declaration: Node) -> Node | None:
     """Return the node in which a declared variable can be used; None if it is no local one."""
     if declaration.type != 'local_variable_declaration' or declaration.parent is None:
         return None

@@ -132,30 +132,30 @@ class _Rewriter:
         if node.type == 'block':
             comments = ('block_comment', 'line_comment')
             statements = [child for child in node.named_children if child.type not in comments]
-            yield from swap_neighbours(statements, _find_literal_target)
-        elif node.type in _LITERALS and _may_be_computed(node):
-            written = self._compute(node)
+            yield from swap_neighbours(statements, _find_variable_of_literal)
+        elif node.type in _LITERALS and _may_replace_literal(node):
+            written = self._write_literal_as_expression(node)
             if written is not None:
                 is_text = node.type == 'string_literal'
                 yield rewrite_literal(node, written, is_text=is_text)
         elif node.type == 'binary_expression':
-            yield from self._call_library(node)
+            yield from self._replace_operator_by_call(node)
 
     # -- literals ----------------------------------------------------------------------------------
 
-    def _compute(self, node: Node) -> bytes | None:
+    def _write_literal_as_expression(self, node: Node) -> bytes | None:
         """Return an expression of the type and value of a literal; None if there is none."""
         text = node.text or b''
         match node.type:
             case 'string_literal':
-                return self._split_text(text)
+                return self._write_string_as_concatenation(text)
             case 'character_literal':
-                return self._pick_character(text)
+                return self._write_character_as_call(text)
             case 'decimal_floating_point_literal':
-                return self._halve(text)
-        return self._compute_integer(text.decode())
+                return self._write_float_as_product(text)
+        return self._write_integer_as_expression(text.decode())
 
-    def _compute_integer(self, text: str) -> bytes | None:
+    def _write_integer_as_expression(self, text: str) -> bytes | None:
         suffix = 'L' if text[-1:] in 'lL' else ''
         digits = text.rstrip('lL').replace('_', '')
         if len(digits) > 1 and digits.startswith('0') and digits[1] not in 'xX':
@@ -163,10 +163,10 @@ class _Rewriter:
         value, word = int(digits, 0), invent_word(self.draw)
         if value > _MOST:
             return None
-        other = value ^ _hash_text(word)
+        other = value ^ _compute_java_hash(word)
         return f'({other}{suffix} ^ "{word.decode()}".hashCode())'.encode()
 
-    def _halve(self, text: bytes) -> bytes | None:
+    def _write_float_as_product(self, text: bytes) -> bytes | None:
         suffix = text[-1:].decode() if text[-1:] in b'fFdD' else ''
         try:
             value = float(text.rstrip(b'fFdD').replace(b'_', b''))
@@ -178,13 +178,13 @@ class _Rewriter:
         word = invent_word(self.draw).decode()[:2]
         return f'({value / 2!r}{suffix} * "{word}".length())'.encode()
 
-    def _pick_character(self, text: bytes) -> bytes | None:
+    def _write_character_as_call(self, text: bytes) -> bytes | None:
         if b'\\u' in text:
             return None
         content = b'\\"' if text == b"'\"'" else text[1:-1]
         return b'"%b%b".charAt(1)' % (invent_word(self.draw)[:1], content)
 
-    def _split_text(self, text: bytes) -> bytes | None:
+    def _write_string_as_concatenation(self, text: bytes) -> bytes | None:
         try:
             content = text[1:-1].decode()
         except UnicodeDecodeError:
@@ -206,7 +206,7 @@ class _Rewriter:
         if left is None or right is None or operator is None:
             return None
         mirrored = _MIRRORED.get(operator.text or b'')
-        if next(self._call_library(node), None) is not None:
+        if next(self._replace_operator_by_call(node), None) is not None:
             return None
         kinds = {left.type, right.type}
         if (
@@ -216,7 +216,7 @@ class _Rewriter:
         ):
             return None
         literal = left if left.type != 'identifier' else right
-        is_computed = literal.type in _LITERALS and _may_be_computed(literal)
+        is_computed = literal.type in _LITERALS and _may_replace_literal(literal)
         if is_computed and self.draw.random() < 0.5:
             return None  # the literal is rewritten by itself
         return Rewrite(
@@ -226,11 +226,13 @@ class _Rewriter:
 
     def _write_operand(self, node: Node) -> bytes:
         computed = (
-            self._compute(node) if node.type in _LITERALS and _may_be_computed(node) else None
+            self._write_literal_as_expression(node)
+            if node.type in _LITERALS and _may_replace_literal(node)
+            else None
         )
         return computed if computed is not None else node.text or b''
 
-    def _call_library(self, node: Node) -> Iterator[Rewrite]:
+    def _replace_operator_by_call(self, node: Node) -> Iterator[Rewrite]:
         """Let a method of the library add or compare two values of the type int."""
         operator = node.child_by_field_name('operator')
         text = b'' if operator is None else operator.text or b''
@@ -262,7 +264,7 @@ class _Rewriter:
         )
 
 
-def _hash_text(word: bytes) -> int:
+def _compute_java_hash(word: bytes) -> int:
     """Return what `String.hashCode` is of an ASCII word, by definition."""
     number = 0
     for byte in word:
@@ -270,7 +272,7 @@ def _hash_text(word: bytes) -> int:
     return number - (1 << 32) if number >> 31 else number
 
 
-def _may_be_computed(literal: Node) -> bool:
+def _may_replace_literal(literal: Node) -> bool:
     """Return whether an expression of its type may stand in place of a constant."""
     top, around = literal, literal.parent
     while around is not None and around.type in _FOLDED:
@@ -289,9 +291,9 @@ def _may_be_computed(literal: Node) -> bool:
         return False
     match around.type:
         case 'variable_declarator':
-            return _may_hold_computed(around)
+            return _may_declarator_hold_expression(around)
         case 'return_statement':
-            return _may_return_computed(around)
+            return _may_return_expression(around)
         case 'lambda_expression' | 'yield_statement' | 'switch_rule' | 'element_value_pair':
             return False
         case 'expression_statement':
@@ -299,7 +301,7 @@ def _may_be_computed(literal: Node) -> bool:
     return True
 
 
-def _may_hold_computed(declarator: Node) -> bool:
+def _may_declarator_hold_expression(declarator: Node) -> bool:
     declaration = declarator.parent
     if declaration is None or declaration.type == 'constant_declaration':
         return False
@@ -316,7 +318,7 @@ def _is_in_interface(declaration: Node) -> bool:
     return body is not None and body.type in ('annotation_type_body', 'interface_body')
 
 
-def _may_return_computed(statement: Node) -> bool:
+def _may_return_expression(statement: Node) -> bool:
     around = statement.parent
     while around is not None and around.type != 'method_declaration':
         if around.type == 'lambda_expression':
@@ -348,7 +350,7 @@ def _is_int(operand: Node | None, types: Mapping[str, str]) -> bool:
     return operand.type in _INTEGERS and text[-1] not in 'lL'
 
 
-def _find_literal_target(statement: Node) -> str | None:
+def _find_variable_of_literal(statement: Node) -> str | None:
     """Return the variable that a statement of one line declares with a literal, or None."""
     declarators = [c for c in statement.named_children if c.type == 'variable_declarator']
     if statement.type != 'local_variable_declaration' or len(declarators) != 1:

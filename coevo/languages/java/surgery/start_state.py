@@ -10,7 +10,7 @@ from coevo.languages.core.cut_plans import (
     OldContent,
     OldFile,
     SurgeryRules,
-    find_neighbour,
+    find_insertion_neighbour,
 )
 from coevo.languages.core.outlines import Declared, find_outer_type, list_inner_types
 from coevo.languages.core.start_files import StartFileMaker
@@ -64,7 +64,10 @@ class JavaNeeds:
     def __init__(self, file: OldJavaFile) -> None:
         self._file = file
         self._left = file.plan.left
-        self._known = {*(_get_slot(piece) for piece in self._left), *self._list_inner_slots()}
+        self._known = {
+            *(_get_slot(piece) for piece in self._left),
+            *self._list_slots_inside_types(),
+        }
 
     def may_be_added(self, piece: JavaPiece) -> bool:
         """Return whether a piece of the old file may be added to the new file.
@@ -90,9 +93,9 @@ class JavaNeeds:
         uses = frozenset().union(*(piece.uses for piece in brought))
         fields = {name for p in brought if p.kind == 'field' for name in p.names}
         for piece in free:
-            names = uses if self._is_foreign(piece) else self._file.mentions
+            names = uses if self._is_outside_test_classes(piece) else self._file.mentions
             is_named = not names.isdisjoint(piece.names)
-            if is_named or (_is_set_up(piece) and not fields.isdisjoint(piece.uses)):
+            if is_named or (_is_set_up_method(piece) and not fields.isdisjoint(piece.uses)):
                 yield piece
 
     def list_wildcards(self, brought: AbstractSet[JavaPiece]) -> list[JavaPiece]:
@@ -114,14 +117,14 @@ class JavaNeeds:
             and any(piece.owner == 'static' or name[:1].isupper() for name in names)
         ]
 
-    def _is_foreign(self, piece: JavaPiece) -> bool:
+    def _is_outside_test_classes(self, piece: JavaPiece) -> bool:
         """Return whether a piece is a member of a type other than the test classes.
 
         Such a member is used by a qualified name.
         """
         return piece.kind not in ('import', 'type') and piece.owner not in self._file.renamed
 
-    def _list_inner_slots(self) -> Iterator[Key]:
+    def _list_slots_inside_types(self) -> Iterator[Key]:
         """Yield the slots of all declarations inside types that the new file keeps as a whole."""
         new = self._file.new
         whole = (piece for piece in self._left if piece.kind == 'type')
@@ -144,7 +147,7 @@ class JavaNeeds:
         )
 
 
-def _list_opened_types(file: OldJavaFile) -> set[str]:
+def _list_types_in_both_files(file: OldJavaFile) -> set[str]:
     """Return the types of the old file that the new file still has after the cut."""
     left = file.plan.left
     standing = {piece.owner for piece in left if piece.kind != 'import'}
@@ -203,7 +206,7 @@ def _get_slot(piece: JavaPiece) -> Key:
     return slot
 
 
-def _is_set_up(piece: JavaPiece) -> bool:
+def _is_set_up_method(piece: JavaPiece) -> bool:
     return piece.kind == 'method' and any(is_fixture(member) for member in piece.members)
 
 
@@ -212,7 +215,7 @@ def _is_set_up(piece: JavaPiece) -> bool:
 _HELPER_ANNOTATIONS = frozenset({'Rule', 'TempDir', 'Captor', 'SuppressWarnings', 'Deprecated'})
 
 
-def _list_lookalikes(file: JavaOutline, targets: Sequence[Declared]) -> Iterator[Member]:
+def _list_possible_tests(file: JavaOutline, targets: Sequence[Declared]) -> Iterator[Member]:
     """Yield the methods that may be tests: named `test…`, or with an annotation of a target."""
     members = [member for type_ in file.file.types for member in type_.members]
     chosen = {declared.start_byte for declared in targets}
@@ -224,7 +227,7 @@ def _list_lookalikes(file: JavaOutline, targets: Sequence[Declared]) -> Iterator
             yield member
 
 
-def _may_go(plan: JavaCutPlan, piece: JavaPiece) -> bool:
+def _may_be_removed(plan: JavaCutPlan, piece: JavaPiece) -> bool:
     if piece.kind == 'import':
         return piece.names != ('*',)
     is_hidden = piece.private or plan.used_elsewhere.isdisjoint(piece.names)
@@ -256,10 +259,10 @@ def _remove_pieces(
 
 
 def _list_duplicates(file: JavaOutline) -> set[Key]:
-    return {key for key, count in Counter(_list_keys(file)).items() if count > 1}
+    return {key for key, count in Counter(_list_declaration_keys(file)).items() if count > 1}
 
 
-def _list_keys(file: JavaOutline) -> Iterator[Key]:
+def _list_declaration_keys(file: JavaOutline) -> Iterator[Key]:
     for type_ in file.file.types:
         yield ('type', type_.outer, (type_.simple,), ())
         for member in type_.members:
@@ -281,7 +284,7 @@ def _add_piece(
 ) -> None:
     """Insert a piece of the old file into the new one, beside a neighbour that both files have.
 
-    The neighbour is the nearest one in the old file. Without one, see `_insert_alone`.
+    The neighbour is the nearest one in the old file. Without one, see `_insert_without_neighbour`.
     """
     anchors: dict[Hashable, JavaPiece] = {
         slot: other for other in standing for slot in list_slots(other, other.owner)
@@ -292,11 +295,11 @@ def _add_piece(
         if at in standing
         for slot in file.list_slots(was)
     }
-    beside = [other for other in file.pieces if _get_level(other) == _get_level(piece)]
+    beside = [other for other in file.pieces if _get_container(other) == _get_container(piece)]
     body = find_indentation(file.old.source, piece.start) + file.old.get_text(piece)
-    neighbour = find_neighbour(piece, beside, file.list_slots, anchors)
+    neighbour = find_insertion_neighbour(piece, beside, file.list_slots, anchors)
     if neighbour is None:
-        _insert_alone(edits, file, piece, body)
+        _insert_without_neighbour(edits, file, piece, body)
         return
     anchor, before = neighbour
     if before is None:
@@ -308,7 +311,7 @@ def _add_piece(
         edits.insert(anchor.start - margin, body + gap)
 
 
-def _get_level(piece: JavaPiece) -> tuple[bool, str]:
+def _get_container(piece: JavaPiece) -> tuple[bool, str]:
     return piece.kind == 'import', '' if piece.kind == 'import' else piece.owner
 
 
@@ -318,7 +321,9 @@ def _has_empty_line_above(file: OldJavaFile, piece: JavaPiece) -> bool:
     return above.endswith(b'\n\n')
 
 
-def _insert_alone(edits: TextEdits, file: OldJavaFile, piece: JavaPiece, body: bytes) -> None:
+def _insert_without_neighbour(
+    edits: TextEdits, file: OldJavaFile, piece: JavaPiece, body: bytes
+) -> None:
     """Insert a piece without a neighbour after the imports or at the end of its type or file."""
     source = file.new.source
     if piece.kind == 'import':
@@ -338,11 +343,11 @@ SURGERY: StartFileMaker[JavaOutline, JavaPiece] = StartFileMaker(
         parse=make_outline,
         parse_placed=lambda source, path: parse(source),
         get_type_name=lambda name: name,
-        list_lookalikes=_list_lookalikes,
+        list_lookalikes=_list_possible_tests,
         stays_out=is_fixture,
-        may_go=_may_go,
+        may_go=_may_be_removed,
         remove=_remove_pieces,
-        list_opened=_list_opened_types,
+        list_opened=_list_types_in_both_files,
         find_test=_find_test,
         make_needs=JavaNeeds,
         translate_owner=_translate_owner,

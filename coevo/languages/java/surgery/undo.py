@@ -46,7 +46,9 @@ def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDe
     return edits.apply_edits()
 
 
-def keep_signature(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
+def restore_body_under_new_signature(
+    old: LocatedDeclaration, new: LocatedDeclaration
+) -> bytes | None:
     """Return the new file with the old body or value of a member behind its new signature.
 
     Imports that it needs are added. None if it cannot stand there.

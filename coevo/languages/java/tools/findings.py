@@ -77,7 +77,7 @@ def _check_tool_cache() -> DoctorFinding:
 def _check_refactoring_miner() -> DoctorFinding:
     """Return the finding on RefactoringMiner; it needs its jars, JPype and a JDK 17 or newer."""
     name = f'RefactoringMiner {toolchain.get_version()}'
-    lacking = list(_list_lacking_parts())
+    lacking = list(_list_missing_miner_parts())
     return DoctorFinding(
         name=name,
         good=not lacking,
@@ -92,7 +92,7 @@ def _check_refactoring_miner() -> DoctorFinding:
     )
 
 
-def _list_lacking_parts() -> Iterator[str]:
+def _list_missing_miner_parts() -> Iterator[str]:
     if not toolchain.is_fetched():
         yield 'jars in the tool cache'
     if find_spec('jpype') is None:

@@ -205,7 +205,7 @@ class JdkSupply:
 
     @property
     def offered(self) -> tuple[Jdk, ...]:
-        """The JDKs that `get_jdk` accepts: the machine's, then those that it would install.
+        """The JDKs that `get_or_install_jdk` accepts: the machine's, then those that it would install.
 
         The latter are placeholders, whose version is only a feature release.
         """
@@ -219,7 +219,7 @@ class JdkSupply:
             ),
         )
 
-    def get_jdk(self, jdk: Jdk) -> Jdk | None:
+    def get_or_install_jdk(self, jdk: Jdk) -> Jdk | None:
         """Return the JDK to use for an offered one, installed if need be; None if that fails.
 
         A failure is reported with `say`.
@@ -231,7 +231,7 @@ class JdkSupply:
                 self._brought[jdk.feature] = self._try_install(jdk.feature)
             return self._brought[jdk.feature]
 
-    def has_failed(self, jdk: Jdk) -> bool:
+    def has_installation_failed(self, jdk: Jdk) -> bool:
         """Return whether the installation of a JDK was tried and failed."""
         return jdk not in self._known and self._brought.get(jdk.feature, jdk) is None
 
@@ -246,7 +246,7 @@ class JdkSupply:
         Installs the JDK if need be.
         """
         offered = find_alike_jdks(version, self.offered)
-        return any(self.get_jdk(jdk) is not None for jdk in offered)
+        return any(self.get_or_install_jdk(jdk) is not None for jdk in offered)
 
     def install(self, release: str) -> Jdk:
         """Return a JDK of a release; install it if it is missing.

@@ -74,7 +74,7 @@ class Tracer:
         recorded: dict[int, TargetRecording | None] = {}
         spent = 0.0
         if shared and watched is None and _can_reload_classes(plan):
-            recorded, spent = self._record_shared(plan)
+            recorded, spent = self._record_in_shared_jvm(plan)
         for index, target in enumerate(plan.targets):
             if index not in recorded:
                 recorded[index], batch = self._run_alone(replace(plan, targets=(target,)), watched)
@@ -100,7 +100,9 @@ class Tracer:
         """End the JVM."""
         self._session.close()
 
-    def _record_shared(self, plan: LaunchPlan) -> tuple[dict[int, TargetRecording | None], float]:
+    def _record_in_shared_jvm(
+        self, plan: LaunchPlan
+    ) -> tuple[dict[int, TargetRecording | None], float]:
         """Run targets in a shared JVM; return the recordings of those that pass, and CPU seconds.
 
         Recordings are by the index of the target. If a target ends the JVM early, the remaining
@@ -277,7 +279,10 @@ def parse_traces(
             if places is None
             else Trace(
                 executed=tuple(
-                    sorted(_list_methods(hit, frozenset(lines.splitlines())), key=_get_sort_key)
+                    sorted(
+                        _list_executed_methods(hit, frozenset(lines.splitlines())),
+                        key=_get_sort_key,
+                    )
                 ),
                 lines={path: _sum_lines(path, there.values()) for path in sorted(files)},
             )
@@ -314,7 +319,7 @@ def _parse_method(type_: str, path: str | None, told: Sequence[Any]) -> Executed
     )
 
 
-def _list_methods(
+def _list_executed_methods(
     classes: Iterable[_ExecutedClass], entered: frozenset[str]
 ) -> Iterator[ExecutedMethod]:
     for class_ in classes:

@@ -35,7 +35,7 @@ class _StandInType(type):
         name = _get_full_name(cls)
         _raise_if_running(name)
         if len(args) == 1 and not kwargs and isinstance(args[0], types.FunctionType):
-            return _make_raising(args[0], name)
+            return _make_raising_function(args[0], name)
         return cls
 
     def __getattr__(cls, member):
@@ -45,11 +45,11 @@ class _StandInType(type):
         _raise_if_running(name)
         return make_stand_in('%s.%s' % (name, member))
 
-    def _use(cls, *args):
+    def _return_stand_in(cls, *args):
         _raise_if_running(_get_full_name(cls))
         return cls
 
-    def _ask(cls, other=None):
+    def _return_false(cls, other=None):
         _raise_if_running(_get_full_name(cls))
         return False
 
@@ -61,10 +61,14 @@ class _StandInType(type):
         _raise_if_running(_get_full_name(cls))
         return iter(())
 
-    __getitem__ = __or__ = __ror__ = __and__ = __add__ = __radd__ = __sub__ = __mul__ = _use
-    __instancecheck__ = __subclasscheck__ = __lt__ = __gt__ = __le__ = __ge__ = __contains__ = _ask
-    __enter__ = _use
-    __exit__ = _use
+    __getitem__ = __or__ = __ror__ = __and__ = __add__ = __radd__ = __sub__ = __mul__ = (
+        _return_stand_in
+    )
+    __instancecheck__ = __subclasscheck__ = __lt__ = __gt__ = __le__ = __ge__ = __contains__ = (
+        _return_false
+    )
+    __enter__ = _return_stand_in
+    __exit__ = _return_stand_in
 
     def __bool__(cls):
         _raise_if_running(_get_full_name(cls))
@@ -75,7 +79,7 @@ class _StandInType(type):
         return 0
 
 
-def _make_raising(function, name):
+def _make_raising_function(function, name):
     @functools.wraps(function)
     def raise_missing(*args, **kwargs):
         """Raise CoevoMissing in place of the decorated function."""
@@ -140,14 +144,14 @@ def add_stand_ins(file, package, tops):
             for alias in node.names if module is not None else ():
                 if _add_missing_member(module, alias.name):
                     names[alias.asname or alias.name] = '%s.%s' % (name, alias.name)
-    return list(_find_users(tree.body, '', names))
+    return list(_find_functions_using_names(tree.body, '', names))
 
 
-def _find_users(nodes, owner, names):
+def _find_functions_using_names(nodes, owner, names):
     for node in nodes:
         if isinstance(node, ast.ClassDef):
             inner = owner + '.' + node.name if owner else node.name
-            for user in _find_users(node.body, inner, names):
+            for user in _find_functions_using_names(node.body, inner, names):
                 yield user
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             used = {name_node.id for name_node in ast.walk(node) if isinstance(name_node, ast.Name)}

@@ -14,13 +14,13 @@ WAIT = 0.2
 def main():
     """Print the four numbers, one per line."""
     print(int(time.time() * 1000))
-    for wait in (time.sleep, threading.Event().wait, wait_for_a_pipe):
+    for wait in (time.sleep, threading.Event().wait, wait_by_select):
         start = time.monotonic()
         wait(WAIT)
         print(round((time.monotonic() - start) * 1000))
 
 
-def wait_for_a_pipe(seconds):
+def wait_by_select(seconds):
     """Wait for some seconds by `select` without any file."""
     select.select([], [], [], seconds)
 

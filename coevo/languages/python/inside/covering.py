@@ -66,13 +66,15 @@ class Counter:
             self.running.stop()
             data = self.running.get_data()
             readable = [
-                entry for entry in sorted(self.paths.items()) if self._get_executable(entry[1])
+                entry
+                for entry in sorted(self.paths.items())
+                if self._get_executable_lines(entry[1])
             ]
             return [dict(told(path, data), file=file) for file, path in readable]
 
-    def _get_executable(self, path):
+    def _get_executable_lines(self, path):
         if path not in self.possible:
-            self.possible[path] = self._read_executable(path)
+            self.possible[path] = self._find_executable_lines(path)
         return self.possible[path]
 
     def _describe_lines_and_branches(self, path, data):
@@ -92,7 +94,7 @@ class Counter:
         reporter, known, _, _ = self.possible[path]
         return sorted(known & reporter.translate_lines(data.lines(path) or ()))
 
-    def _read_executable(self, path):
+    def _find_executable_lines(self, path):
         """Return what coverage.py finds executable in a file; None if it cannot parse the file.
 
         This is its reporter, the lines, the number of exits of each line with several, and these

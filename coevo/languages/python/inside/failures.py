@@ -22,7 +22,7 @@ class Failure:
             self.message = 'str() raised %s' % type(error).__name__
         self.frame = _find_innermost_frame(value, root)
 
-    def event(self, **more):
+    def make_event(self, **more):
         """Return an event (a dictionary) with these parts and further fields."""
         return dict(more, types=self.types, message=self.message, frame=self.frame)
 

@@ -15,7 +15,7 @@ _YIELDING = ('YIELD_VALUE', 'YIELD_FROM') + (('RESUME',) if sys.version_info >= 
 _RETURNING = ('RETURN_VALUE', 'RETURN_CONST') if sys.version_info >= (3, 12) else ()
 
 
-def watch(request, folder, packages):
+def start_observer(request, folder, packages):
     """Load the observer and give it the targets and files to watch.
 
     Without a global interpreter lock nothing is observed: objects have another layout there.

@@ -56,7 +56,7 @@ def main() -> None:
         controller.write_to_channel(nonce + b'{"e": "started"}')
         refusal = zygote.explain_refusal(order['roots'])
         if refusal is None:
-            run_order(zygote, order, nonce, ground)
+            run_in_forked_process(zygote, order, nonce, ground)
         else:
             refused = {'e': 'refused', 'key': order['key'], 'why': refusal}
             controller.write_to_channel(nonce + json.dumps(refused).encode())
@@ -68,7 +68,9 @@ def main() -> None:
     zygote.wait_for_end()
 
 
-def run_order(zygote: 'Zygote', order: dict, nonce: bytes, ground: 'WorkingFolders') -> None:
+def run_in_forked_process(
+    zygote: 'Zygote', order: dict, nonce: bytes, ground: 'WorkingFolders'
+) -> None:
     """Have the zygote fork a test process for one order; relay its events and its exit status.
 
     Marks on standard error enclose what the process writes there.

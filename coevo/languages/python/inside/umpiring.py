@@ -7,7 +7,7 @@ engine's outcomes; nothing else depends on it.
 _WORST = ('compile_error', 'error', 'fail', 'skipped', 'pass')
 
 
-def make_umpire(plugin, request, teller, pytest):
+def make_project_run_plugin(plugin, request, teller, pytest):
     """Return the plugin for a session in which the project's settings decide what runs.
 
     plugin  the class of the plugin for the engine's runs

@@ -6,7 +6,7 @@ channel. A pass needs a complete sequence of events: begin, its tests, end.
 
 The request has:
 
-    mode       `run`, `load` (import the files and report which fail), `trace`, `probe` (import
+    mode       `run`, `begin_loading_trace` (import the files and report which fail), `trace`, `probe` (import
                packages of the code, which are listed as files), `rewrite` (compile the texts of
                test files without running them), `umpire` (run all tests as the project does)
     root       the tree; reported paths are relative to it
@@ -116,12 +116,12 @@ class Plugin:
         for line in _MARKS:
             early_config.addinivalue_line('markers', line)
         filters = early_config.getini('filterwarnings')
-        filters[:] = [line for line in filters if not self.is_idle_filter(line)]
+        filters[:] = [line for line in filters if not self.is_filter_of_missing_package(line)]
         if hasattr(self.pytest, 'PytestConfigWarning'):  # options of plugins that are not installed
             filters.append('ignore:Unknown config:pytest.PytestConfigWarning')
         yield
 
-    def is_idle_filter(self, line):
+    def is_filter_of_missing_package(self, line):
         """Return whether a warning filter names a class of a package that is not installed.
 
         pytest would refuse to run at all with such a filter.
@@ -190,7 +190,7 @@ class Plugin:
         detail = ''
         if isinstance(value, ImportError):
             detail = describe_import_error(value)
-        event = failure.event(e='file', file=file, detail=detail)
+        event = failure.make_event(e='file', file=file, detail=detail)
         event['outcome'] = 'skipped' if skipped else 'compile_error'
         event['syntax'] = isinstance(value, SyntaxError)
         self.tell(event)
@@ -198,7 +198,7 @@ class Plugin:
     def pytest_collection_modifyitems(self, session, config, items):
         """Keep only the targets, in the requested order; report missing ones as without tests.
 
-        In the mode `load` no item is kept. In all others any use of a stand-in from here on raises
+        In the mode `begin_loading_trace` no item is kept. In all others any use of a stand-in from here on raises
         an error.
         """
         yield
@@ -263,7 +263,7 @@ class Plugin:
         ended = yield
         if ended.excinfo is not None or 'teardown' not in self.phases:
             return  # the item ended the session without completing
-        self.tell_test(index)
+        self.report_test_outcome(index)
         if nextitem is None or self.find_target_index(nextitem) != index:
             if self.tracer is not None:
                 for event in self.tracer.end():
@@ -273,7 +273,7 @@ class Plugin:
             count = self.counts[index]
             self.tell({'e': 'end', 't': index, 'tests': count, 'cpu_ms': spent})
 
-    def tell_test(self, index):
+    def report_test_outcome(self, index):
         """Report the worst outcome of an item; nothing if it passed but was not called."""
         if not self.outcomes:
             return
@@ -282,7 +282,7 @@ class Plugin:
         ):
             return
         outcome, failure = min(self.outcomes, key=lambda one: _WORST.index(one[0]))
-        event = failure.event() if failure is not None else {}
+        event = failure.make_event() if failure is not None else {}
         event.update(e='test', t=index, outcome=outcome)
         self.counts[index] += 1
         self.tell(event)
@@ -429,7 +429,7 @@ def run(request, teller):
     else:
         plugin = Plugin(request, teller, pytest)
     plugin.tracer = tracer
-    arguments = [*request['options'], *_make_blocking_options(), *request['files']]
+    arguments = [*request['options'], *_make_plugin_blocking_options(), *request['files']]
     try:
         config = _prepareconfig(arguments, [plugin])
     except BaseException as error:
@@ -442,7 +442,7 @@ def run(request, teller):
         config._ensure_unconfigure()
 
 
-def _make_blocking_options():
+def _make_plugin_blocking_options():
     """Return options that block plugins whose prerequisites are not installed.
 
     pytest-qt refuses to start without a Qt binding.
@@ -464,7 +464,7 @@ def _make_tracer(request, here):
         counter = covering.Counter(request['coverage'], root, request['traced'])
     tracer = _import_own_module(here, 'tracer').make_tracer(request, counter)
     if request.get('loads'):
-        tracer.load()
+        tracer.begin_loading_trace()
     return tracer
 
 
@@ -476,7 +476,7 @@ def probe_imports(request, teller):
             __import__(name)
         except BaseException as error:
             detail = describe_import_error(error) if isinstance(error, ImportError) else ''
-            event = Failure(error, root).event(e='file', file=name, detail=detail)
+            event = Failure(error, root).make_event(e='file', file=name, detail=detail)
             teller.tell(dict(event, outcome='compile_error'))
     teller.tell({'e': 'loaded'})
 

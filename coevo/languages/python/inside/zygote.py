@@ -46,7 +46,7 @@ def fork_children(descriptor, packages, options):
     _preload(options)
     let_look = _make_dumpable_switch()
     let_look(False)
-    talk.sendall(_encode_line(_describe_readiness(packages)))
+    talk.sendall(_encode_line(_describe_fork_readiness(packages)))
     while True:
         pipe_and_order = _receive_order(talk)
         if pipe_and_order is None:
@@ -159,8 +159,8 @@ def _make_config_ready(options):
     if takes != ('args', 'plugins') or not hasattr(config.Config, 'InvocationParams'):
         return False
     ready_config = make(list(options), None)
-    _cache_parser(ready_config)
-    _remember_fixture_holders(ready_config)
+    _cache_argument_parser(ready_config)
+    _patch_pytest_fixture_search(ready_config)
 
     def get_config(args=None, plugins=None, **more):
         """Return the prepared configuration to a first call with the same blocking options.
@@ -182,7 +182,7 @@ def _make_config_ready(options):
     return True
 
 
-def _remember_fixture_holders(made):
+def _patch_pytest_fixture_search(made):
     """Have pytest search its own plugins for fixtures among known ones, not anew in each run."""
     from _pytest import fixtures
 
@@ -224,7 +224,7 @@ def _remember_fixture_holders(made):
     fixtures.FixtureManager.parsefactories = parsefactories
 
 
-def _cache_parser(made):
+def _cache_argument_parser(made):
     """Cache pytest's parser of arguments, which it makes six times in a run.
 
     The cache is valid while the same options are registered; the parser for its own plugins is made
@@ -261,7 +261,7 @@ def _identify_option(option):
     return id(option), id(getattr(option, 'default', None))
 
 
-def _describe_readiness(packages):
+def _describe_fork_readiness(packages):
     """Return whether this process may be forked, and its top-level modules from `packages`.
 
     It may not if it has other threads or has imported a module of the tree. A tree with one of

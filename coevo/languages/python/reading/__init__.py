@@ -19,8 +19,8 @@ from coevo.languages.python.reading.tests import (
     find_tests as find_tests,
     guess_class_under_test as guess_class_under_test,
     is_fixture as is_fixture,
-    list_injected_names as list_injected_names,
-    requests_any_fixture as requests_any_fixture,
+    list_provided_fixture_names as list_provided_fixture_names,
+    may_request_any_fixture as may_request_any_fixture,
 )
 from coevo.languages.python.reading.trees import open_tree as open_tree
 from coevo.languages.python.reading.words import LEXIS as LEXIS, list_words as list_words

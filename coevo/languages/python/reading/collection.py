@@ -47,11 +47,11 @@ class CollectionRules:
     plugins: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
 
-    def is_class(self, name: str) -> bool:
+    def collects_class(self, name: str) -> bool:
         """Return whether pytest collects a class of this name."""
         return _begins_or_matches(name, self.classes)
 
-    def is_function(self, name: str) -> bool:
+    def collects_function(self, name: str) -> bool:
         """Return whether pytest collects a function of this name."""
         return _begins_or_matches(name, self.functions)
 

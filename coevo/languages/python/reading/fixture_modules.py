@@ -45,17 +45,23 @@ class FixtureModules:
         These are conftests and packages above it, plugins, and what any of them imports.
         """
         if path not in self._found:
-            seen = dict.fromkeys([path, *self._list_above(path), *self._list_settings(path)])
+            seen = dict.fromkeys(
+                [path, *self._list_fixture_files_above(path), *self._list_plugins_in_settings(path)]
+            )
             queue = list(seen)
             while queue:
-                new = [other for other in self._list_named(queue.pop(0)) if other not in seen]
+                new = [
+                    other
+                    for other in self._list_imported_test_files(queue.pop(0))
+                    if other not in seen
+                ]
                 seen |= dict.fromkeys(new)
                 queue += new
             del seen[path]
             self._found[path] = tuple(seen)
         return self._found[path]
 
-    def _list_above(self, path: str) -> Iterator[str]:
+    def _list_fixture_files_above(self, path: str) -> Iterator[str]:
         folder = path
         while folder:
             folder = folder.rpartition('/')[0]
@@ -64,17 +70,17 @@ class FixtureModules:
                 if above in self._tests and above != path:
                     yield above
 
-    def _list_settings(self, path: str) -> Iterator[str]:
+    def _list_plugins_in_settings(self, path: str) -> Iterator[str]:
         for name in self._plugins(path):
             yield from self._find_test_module(name, path)
 
-    def _list_named(self, path: str) -> tuple[str, ...]:
+    def _list_imported_test_files(self, path: str) -> tuple[str, ...]:
         """Return the test files that a test file imports or names as plugins; cached."""
         if path not in self._named:
-            self._named[path] = tuple(dict.fromkeys(self._find_named(path)))
+            self._named[path] = tuple(dict.fromkeys(self._search_imported_test_files(path)))
         return self._named[path]
 
-    def _find_named(self, path: str) -> Iterator[str]:
+    def _search_imported_test_files(self, path: str) -> Iterator[str]:
         for imported in parse_module_contents(self._read(path), path).imports:
             yield from self._find_test_module(imported.text, path)
             yield from self._find_test_module(imported.text.rpartition('.')[0], path)

@@ -69,7 +69,7 @@ class Head:
         return frozenset(modifiers)
 
     @property
-    def is_test_of_none(self) -> bool:
+    def is_test_returning_none(self) -> bool:
         """True if the name begins with `test` and the return type is `None`.
 
         Such a test equals one without the annotation.
@@ -84,7 +84,7 @@ class Head:
         return not names.isdisjoint(_ABSTRACT)
 
     @property
-    def accessor(self) -> tuple[str, ...]:
+    def accessor_decorators(self) -> tuple[str, ...]:
         """The decorators `setter` and `deleter` that distinguish it from the getter; () if none."""
         return tuple(name for name in self.annotations if name in _ACCESSORS)
 

@@ -42,7 +42,7 @@ class ImportedName:
         return f'{self.module}{"" if self.module.endswith(".") else "."}{self.name}'
 
     @property
-    def is_package(self) -> bool:
+    def binds_top_package(self) -> bool:
         """True if the import binds a top-level package: `import a`, `import a.b`; no alias."""
         return not self.module and self.bound == self.name.partition('.')[0]
 

@@ -14,7 +14,7 @@ _SUFFIX = '.py'
 _PACKAGE = '__init__'
 
 
-def module_name(path: str) -> str:
+def derive_module_name(path: str) -> str:
     """Return the module name: `tests.test_x` for `tests/test_x.py`, `a` for `src/a/__init__.py`.
 
     An empty path has the name ''.
@@ -35,7 +35,7 @@ def list_import_names(name: str) -> Iterator[str]:
         yield name
 
 
-def make_absolute(text: str, name: str, *, is_package: bool) -> str:
+def make_import_absolute(text: str, name: str, *, is_package: bool) -> str:
     """Return an import as an absolute name: `.x` in the module `pkg.mod` becomes `pkg.x`.
 
     An absolute one is returned unchanged.

@@ -9,8 +9,8 @@ from functools import lru_cache
 from coevo.languages.declarations import Import, SourceFile
 from coevo.languages.python.reading.module_paths import (
     PythonModulePaths,
-    make_absolute,
-    module_name,
+    derive_module_name,
+    make_import_absolute,
 )
 from coevo.languages.python.reading.syntax import parse
 
@@ -85,7 +85,7 @@ class PythonModules:
         handed = resolved_imports
         while handed:
             known = frozenset(resolved_imports)
-            through = self._find_handed_on(path, file, handed, asked)
+            through = self._find_reexported_imports(path, file, handed, asked)
             handed = [imported for imported in dict.fromkeys(through) if imported not in known]
             resolved_imports += handed
         return tuple(resolved_imports)
@@ -98,7 +98,7 @@ class PythonModules:
     ) -> Import:
         if one.name == '*':
             path = self._paths.find_module(taken.text, importer)
-            return replace(one, text=taken.text if path is None else module_name(path))
+            return replace(one, text=taken.text if path is None else derive_module_name(path))
         text, is_type = self._find_declaration(taken.text, importer, _DEPTH, asked)
         return replace(one, text=text, static=one.static and not is_type)
 
@@ -112,7 +112,7 @@ class PythonModules:
         """
         path = self._paths.find_module(text, importer)
         if path is not None:
-            return module_name(path), True
+            return derive_module_name(path), True
         holder, _, name = text.rpartition('.')
         path = self._paths.find_module(holder, importer) if holder else None
         if path is None:
@@ -140,7 +140,7 @@ class PythonModules:
     def _search_declaration_in_module(
         self, path: str, name: str, depth: int, asked: _Asked
     ) -> tuple[str, bool]:
-        contents, full = self._read_contents(path), f'{module_name(path)}.{name}'
+        contents, full = self._read_contents(path), f'{derive_module_name(path)}.{name}'
         if name in contents.classes:
             return full, True
         if name in contents.functions:
@@ -167,7 +167,7 @@ class PythonModules:
                 if name in self._read_contents(star_path).shown:
                     yield f'{imported.text}.{name}'
 
-    def _find_handed_on(
+    def _find_reexported_imports(
         self, importer: str, file: SourceFile, found: Sequence[Import], asked: _Asked
     ) -> Iterator[Import]:
         """Yield an import for each name that a file uses through a module that re-exports it.
@@ -183,7 +183,7 @@ class PythonModules:
             asked[path] = None
             for name in sorted(self._read_contents(path).imported & file.names):
                 text, is_type = self._find_declaration_in(path, name, _DEPTH, asked)
-                if text.rpartition('.')[0] != module_name(path):
+                if text.rpartition('.')[0] != derive_module_name(path):
                     yield replace(imported, text=text, name=name, static=not is_type)
 
 
@@ -228,7 +228,7 @@ def _share_equal(contents: ModuleContents) -> ModuleContents:
 
 
 def _read_contents(source: bytes, path: str) -> ModuleContents:
-    file, module, is_package = parse(source, path), module_name(path), _is_package(path)
+    file, module, is_package = parse(source, path), derive_module_name(path), _is_package(path)
     own = next((t for t in file.types if t.kind == 'module'), None)
     members = () if own is None else own.members
     first = (m.name for t in file.types[:1] for m in t.members)
@@ -238,7 +238,7 @@ def _read_contents(source: bytes, path: str) -> ModuleContents:
         shown=frozenset((*first, *(t.simple for t in file.types))),
         imports=tuple(
             ModuleImport(
-                make_absolute(statement.text, module, is_package=is_package), statement.name
+                make_import_absolute(statement.text, module, is_package=is_package), statement.name
             )
             for statement in file.imports
         ),

@@ -2,7 +2,7 @@
 
 A module is a type: its members are its functions and variables, and its classes are types nested in
 it. The class `C` of `a/b.py` is `a.b$C`, which is also the owner of its methods. Hashes cover what
-the compiler sees, see `coevo.languages.python.reading.tokens`. Functions and classes inside a
+the compiler sees, see `coevo.languages.python.reading.tokens`. Functions and classes home_in_sandbox a
 function belong to that function.
 """
 
@@ -25,7 +25,7 @@ from coevo.languages.python.reading.imports import (
     list_imports,
     map_renamed_imports,
 )
-from coevo.languages.python.reading.module_paths import module_name
+from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.reading.statements import (
     StatementsTooDeep,
     find_import_statements,
@@ -60,7 +60,7 @@ def parse_uncached(source: bytes, path: str = '') -> SourceFile:
           named '' and its class `C` is `$C`
     """
     try:
-        return _PythonSyntaxReader(source, module_name(path)).parse_file()
+        return _PythonSyntaxReader(source, derive_module_name(path)).parse_file()
     except (_PythonSourceTooLarge, StatementsTooDeep):
         return SourceFile(
             package='',
@@ -209,7 +209,7 @@ class _PythonSyntaxReader:
         if node.type in IMPORTS or inner.type == 'class_definition':
             return
         if inner.type == 'function_definition':
-            yield self._parse_shared_function(node, owner, simple)
+            yield self._parse_function_with_cache(node, owner, simple)
             return
         tokens = self.tokens.slice_node(node)
         if not tokens.texts or tokens.texts[:1] == ('pass',):
@@ -219,7 +219,7 @@ class _PythonSyntaxReader:
         if not names:
             yield replace(plain, kind='initializer', modifiers=frozenset({'static'}))
         for name in names:
-            self._limit_tokens(len(tokens.texts))
+            self._count_against_token_limit(len(tokens.texts))
             yield replace(
                 plain,
                 name=name,
@@ -228,7 +228,7 @@ class _PythonSyntaxReader:
                 bare_hash=compute_short_hash(*tokens.replace_own_names(name, simple)),
             )
 
-    def _parse_shared_function(self, node: Node, owner: str, simple: str) -> Member:
+    def _parse_function_with_cache(self, node: Node, owner: str, simple: str) -> Member:
         """Return a function, copied from one with the same text in any file that was read before.
 
         Only its position is its own.
@@ -240,7 +240,7 @@ class _PythonSyntaxReader:
         if cache.member is None:
             cache.member = self._parse_function(node, owner, simple, self.tokens.slice_node(node))
             return cache.member
-        self._limit_tokens(len(cache.member.tokens))
+        self._count_against_token_limit(len(cache.member.tokens))
         return replace(
             cache.member,
             start_byte=node.start_byte,
@@ -250,7 +250,7 @@ class _PythonSyntaxReader:
             full_start_byte=self._comments.find_start_above(node.start_byte),
         )
 
-    def _limit_tokens(self, tokens: int) -> None:
+    def _count_against_token_limit(self, tokens: int) -> None:
         self._read += tokens
         if self._read > MOST_TOKENS:
             raise _PythonSourceTooLarge
@@ -259,13 +259,13 @@ class _PythonSyntaxReader:
         head = Head(node, self.source, self._renamed)
         is_constructor = head.name == '__init__' and '$' in owner
         body = None if head.body is None else self.tokens.slice_node(head.body)
-        if head.is_test_of_none:
-            tokens = tokens.without_return
+        if head.is_test_returning_none:
+            tokens = tokens.without_return_annotation
         return replace(
             self._make_member(node, owner, simple, head.name, tokens),
             kind='constructor' if is_constructor else 'method',
             name=simple if is_constructor else head.name,
-            parameters=head.accessor,
+            parameters=head.accessor_decorators,
             modifiers=head.modifiers,
             annotations=head.annotations,
             declaration=head.declaration,
@@ -282,7 +282,7 @@ class _PythonSyntaxReader:
     def _make_member(
         self, node: Node, owner: str, simple: str, name: str, found: PythonSlice
     ) -> Member:
-        self._limit_tokens(len(found.texts))
+        self._count_against_token_limit(len(found.texts))
         return Member(
             kind='field',
             name=name,
@@ -342,7 +342,7 @@ def list_bound_names(statement: Node, source: bytes, found: PythonSlice) -> tupl
         return tuple(sorted(found.names - found.calls))[:1] or tuple(sorted(found.names))[:1]
     if statement.type == 'expression_statement':
         names = [
-            name for node in statement.named_children for name in _list_target_names(node, source)
+            name for node in statement.named_children for name in _list_assigned_names(node, source)
         ]
     else:
         nodes = [node for node in find_import_statements(statement) if node.type in IMPORTS]
@@ -355,7 +355,7 @@ def list_bound_names(statement: Node, source: bytes, found: PythonSlice) -> tupl
     return tuple(dict.fromkeys(names))
 
 
-def _list_target_names(statement: Node, source: bytes) -> Iterator[str]:
+def _list_assigned_names(statement: Node, source: bytes) -> Iterator[str]:
     node: Node | None = statement
     if statement.type == 'augmented_assignment':
         yield from _list_pattern_names(statement.child_by_field_name('left'), source)

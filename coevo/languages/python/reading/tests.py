@@ -69,7 +69,7 @@ def is_fixture(member: Member) -> bool:
     return member.name in _AROUND or member.name.startswith('pytest_')
 
 
-def find_extended_names(
+def find_collected_base_names(
     classes: Iterable[tuple[str, Sequence[str]]], rules: CollectionRules
 ) -> frozenset[str]:
     """Return the simple names of the base classes, direct or indirect, of the collected classes.
@@ -92,7 +92,7 @@ def find_extended_names(
 
 
 def _is_collected_by_name(name: str, bases: Sequence[str], *, rules: CollectionRules) -> bool:
-    return rules.is_class(name) or any(base.endswith('TestCase') for base in bases)
+    return rules.collects_class(name) or any(base.endswith('TestCase') for base in bases)
 
 
 def is_named_fixture(member: Member) -> bool:
@@ -100,7 +100,7 @@ def is_named_fixture(member: Member) -> bool:
     return member.kind == 'method' and not FIXTURES.isdisjoint(member.annotations)
 
 
-def list_injected_names(member: Member) -> tuple[str, ...]:
+def list_provided_fixture_names(member: Member) -> tuple[str, ...]:
     """Return the one name by which tests request a fixture: its own, or the one of `name=`.
 
     () if the member is no fixture.
@@ -114,7 +114,7 @@ def list_injected_names(member: Member) -> tuple[str, ...]:
     return (member.name,)
 
 
-def requests_any_fixture(member: Member) -> bool:
+def may_request_any_fixture(member: Member) -> bool:
     """Return whether a function requests a fixture by a computed name: `getfixturevalue(x)`.
 
     Such a request may mean any fixture.
@@ -144,10 +144,10 @@ class _TestFinder:
         self._refused = AncestryQuery(self._look_up_refusal)
         self._rules, self._collected = DEFAULT, True
         own = [(type_.simple, _list_bases(type_)) for type_ in file.types]
-        self._extended = find_extended_names(own, DEFAULT)
+        self._extended = find_collected_base_names(own, DEFAULT)
         if isinstance(file, PythonFile):
             self._rules, self._collected = file.rules, file.collected
-            self._extended = find_extended_names(own, file.rules) | file.extended
+            self._extended = find_collected_base_names(own, file.rules) | file.extended
 
     def list_tests(self) -> Iterator[tuple[DeclaredType, Member]]:
         """Yield each test with its class or module, in the order of the file."""
@@ -177,7 +177,7 @@ class _TestFinder:
     def _holds_tests(self, type_: DeclaredType, known: dict[str, bool], *, is_case: bool) -> bool:
         if type_.kind == 'module':
             return self._collected
-        if self._is_refused(type_):
+        if self._has_collection_disabled(type_):
             return False
         if type_.simple in self._extended and not type_.around[1:]:
             return True  # its subclasses may be collected, wherever they are
@@ -187,7 +187,7 @@ class _TestFinder:
             return len(type_.around) == 1
         if len(type_.around) > 1 and self._is_case_by_name(type_.outer):
             return False  # unittest does not look into nested classes
-        return self._rules.is_class(type_.simple) and not self._has_constructor(type_)
+        return self._rules.collects_class(type_.simple) and not self._has_constructor(type_)
 
     def _is_case_by_name(self, name: str) -> bool:
         type_ = self._effective_types.get(name)
@@ -198,7 +198,7 @@ class _TestFinder:
             return False
         if is_case:
             return member.name.startswith('test') or member.name == 'runTest'
-        return self._rules.is_function(member.name)
+        return self._rules.collects_function(member.name)
 
     def _resolve_classes(self, name: str) -> list[DeclaredType]:
         """Return the classes of the test tree that a base name may refer to."""
@@ -211,12 +211,12 @@ class _TestFinder:
         """
         return any(
             name.endswith('TestCase')
-            if self._is_unknown(name, type_)
+            if self._is_library_base(name, type_)
             else self._cases.holds_for_any_ancestor(name)
             for name in _list_bases(type_)
         )
 
-    def _is_unknown(self, name: str, heir: DeclaredType) -> bool:
+    def _is_library_base(self, name: str, heir: DeclaredType) -> bool:
         """Return whether no known class can be this base of `heir`: it is then a library's.
 
         A class is not its own base.
@@ -242,7 +242,7 @@ class _TestFinder:
         types = self._resolve_classes(name)
         return any(map(_has_own_constructor, types)), _collect_bases(types)
 
-    def _is_refused(self, type_: DeclaredType) -> bool:
+    def _has_collection_disabled(self, type_: DeclaredType) -> bool:
         """Return whether `__test__ = False`, own or inherited, marks a class as having no tests."""
         own = self._refuses_tests(type_)
         return (

@@ -94,7 +94,7 @@ class _PythonTokenColumns:
         self.roles.append(role)
         self.strings.append(string)
 
-    def add_function(self, other: _PythonTokenColumns, at: int) -> None:
+    def append_function_tokens(self, other: _PythonTokenColumns, at: int) -> None:
         """Append the tokens and comments of a function that begins at the offset `at`."""
         self.starts.extend([start + at for start in other.starts])
         self.texts.extend(other.texts)
@@ -134,7 +134,7 @@ class PythonTokens:
         self._places: dict[int, Span] = {}
         # After a syntax error the parser may read the same text differently, so nothing is shared.
         self._shares = not root.has_error
-        self._load_tree(root.walk())
+        self._read_tree_tokens(root.walk())
 
     @property
     def texts(self) -> Sequence[str]:
@@ -144,7 +144,7 @@ class PythonTokens:
     def slice_node(self, node: Node, without: Iterable[Node] = ()) -> PythonSlice:
         """Return the tokens of a statement, block or file, without those of the nodes `without`."""
         return self._make_slice(
-            subtract_holes(self._places[node.id], map(self._get_place, without))
+            subtract_holes(self._places[node.id], map(self._get_token_range, without))
         )
 
     def slice_bytes(self, spans: Iterable[Span]) -> PythonSlice:
@@ -168,10 +168,10 @@ class PythonTokens:
             contents=tuple(columns.strings),
         )
 
-    def _get_place(self, node: Node) -> Span:
+    def _get_token_range(self, node: Node) -> Span:
         return self._places[node.id]
 
-    def _load_tree(self, cursor: TreeCursor) -> None:
+    def _read_tree_tokens(self, cursor: TreeCursor) -> None:
         stack: list[Frame] = []
         while True:
             node = cursor.node
@@ -184,7 +184,10 @@ class PythonTokens:
                 self._add_identifier(node, cursor.field_name, stack)
             else:
                 frame = Frame(node, kind, cursor.field_name, len(self._leaves.texts))
-                if not self._try_read_whole(frame, stack) and cursor.goto_first_child():
+                if (
+                    not self._try_read_without_descending(frame, stack)
+                    and cursor.goto_first_child()
+                ):
                     if kind == 'block':
                         self._leaves.append_token(node.start_byte, INDENT)
                     stack.append(frame)
@@ -206,7 +209,7 @@ class PythonTokens:
         text = self._source[start:end]
         return None if _IMPORT in text else text
 
-    def _add_known_function(self, function: Node) -> bool:
+    def _append_cached_function(self, function: Node) -> bool:
         """Append the tokens of a function from the cache; return False if they are not cached."""
         text = self.get_shareable_text(function)
         body = function.child_by_field_name('body')
@@ -216,11 +219,11 @@ class PythonTokens:
         if known.leaves is None:
             return False
         first = len(self._leaves.texts)
-        self._leaves.add_function(known.leaves, function.start_byte)
+        self._leaves.append_function_tokens(known.leaves, function.start_byte)
         self._places[body.id] = (first + known.body[0], first + known.body[1])
         return True
 
-    def _remember_function(self, frame: Frame) -> None:
+    def _cache_function(self, frame: Frame) -> None:
         """Cache the tokens of a function that was just read."""
         text = self.get_shareable_text(frame.node)
         body = frame.node.child_by_field_name('body')
@@ -233,15 +236,15 @@ class PythonTokens:
             self._leaves.copy_part(frame.first, len(self._leaves.texts)),
         )
         read.comments.extend(self.comments[bisect_left(self.comments, (start, start)) :])
-        columns.add_function(read, -start)
+        columns.append_function_tokens(read, -start)
         known.body = (first - frame.first, last - frame.first)
         known.leaves = columns
 
-    def _try_read_whole(self, frame: Frame, stack: list[Frame]) -> bool:
+    def _try_read_without_descending(self, frame: Frame, stack: list[Frame]) -> bool:
         """Read a node whose children need no visit; return False if they have to be visited."""
         kind, node = frame.kind, frame.node
         if kind == 'function_definition':
-            frame.known = self._add_known_function(node)
+            frame.known = self._append_cached_function(node)
             return frame.known
         if kind in _SKIPPED:
             if kind == 'comment':
@@ -302,7 +305,7 @@ class PythonTokens:
         if is_statement or kind == 'block' or not stack:
             self._places[node.id] = (frame.first, len(self._leaves.texts))
         if kind == 'function_definition' and not frame.known:
-            self._remember_function(frame)
+            self._cache_function(frame)
 
     def _get_text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode(errors='replace')
@@ -378,10 +381,10 @@ class PythonSlice:
     @property
     def names(self) -> frozenset[str]:
         """The texts of all identifiers, in any role."""
-        return frozenset([text for text, role in self._roles if role is not None])
+        return frozenset([text for text, role in self._texts_with_roles if role is not None])
 
     @property
-    def without_return(self) -> PythonSlice:
+    def without_return_annotation(self) -> PythonSlice:
         """The tokens of a function without the first `-> X`, the return annotation of its head.
 
         The head must have one, and X must be one token, such as `None`.
@@ -398,7 +401,7 @@ class PythonSlice:
         )
 
     @property
-    def _roles(self) -> Iterator[tuple[str, TokenRole | None]]:
+    def _texts_with_roles(self) -> Iterator[tuple[str, TokenRole | None]]:
         return zip(self.texts, self.roles, strict=True)
 
     @property
@@ -406,7 +409,7 @@ class PythonSlice:
         """The names in annotations, and called names that are capitalised like a class."""
         return frozenset(
             text
-            for text, role in self._roles
+            for text, role in self._texts_with_roles
             if role is TokenRole.ANNOTATION or (role is TokenRole.CALLED and text[:1].isupper())
         )
 
@@ -427,7 +430,7 @@ class PythonSlice:
         return self._find_names(TokenRole.BOUND)
 
     def _find_names(self, *roles: TokenRole) -> frozenset[str]:
-        return frozenset([text for text, role in self._roles if role in roles])
+        return frozenset([text for text, role in self._texts_with_roles if role in roles])
 
     @property
     def strings(self) -> frozenset[str]:
@@ -441,7 +444,7 @@ class PythonSlice:
         kept, as there it mostly means the tested function.
         """
         bare, before = [], ''
-        for text, role in self._roles:
+        for text, role in self._texts_with_roles:
             own = role is not None and text == name and before != '.'
             type_ = role is not None and text == simple
             bare.append(_NAME if own else _TYPE if type_ else text)

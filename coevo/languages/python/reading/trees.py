@@ -29,11 +29,11 @@ from coevo.languages.python.reading.collection import (
     parse_rules,
 )
 from coevo.languages.python.reading.fixture_modules import FixtureModules
-from coevo.languages.python.reading.module_paths import get_module_paths, module_name
+from coevo.languages.python.reading.module_paths import derive_module_name, get_module_paths
 from coevo.languages.python.reading.modules import PythonModules
 from coevo.languages.python.reading.syntax import parse
-from coevo.languages.python.reading.tests import find_extended_names
-from coevo.languages.python.sides import TestNames, find_test_names, select_test_paths
+from coevo.languages.python.reading.tests import find_collected_base_names
+from coevo.languages.python.sides import TestNames, find_test_file_names, select_test_paths
 from coevo.model.records import FileOrigin
 
 _LINK = '120000'
@@ -52,7 +52,7 @@ class PythonTree:
     test_types = cached_property(index_test_types)
     # The module of a file with fixtures is visible where its fixtures are, without an import.
     resolve_type = find_meant_types
-    find_companions = find_no_companions
+    find_types_sharing_fixtures = find_no_companions
     find_embedders = find_no_embedders
     find_production_kind = find_kind_of_code
 
@@ -66,7 +66,7 @@ class PythonTree:
     def parse_file(self, path: str) -> SourceFile:
         """Return a file with its imports and collection rules resolved in this revision."""
         if path not in self._files:
-            self._files[path] = self._place_file(path)
+            self._files[path] = self._parse_with_context(path)
         return self._files[path]
 
     def read_content(self, path: str) -> bytes:
@@ -77,21 +77,21 @@ class PythonTree:
         """Return a file parsed without the context of its revision."""
         return parse(self.read_content(path), path)
 
-    def _place_file(self, path: str) -> PythonFile:
+    def _parse_with_context(self, path: str) -> PythonFile:
         """Return a file with what its revision adds: resolved imports, whether it is collected."""
         parsed = self.parse_alone(path)
-        imports = self.modules_of_code.resolve_imports(path, parsed)
-        if path not in self._tests:
+        imports = self.import_resolver.resolve_imports(path, parsed)
+        if path not in self._test_paths:
             return _PLACED.place(self.read_content(path), path, PythonFileContext(imports=imports))
         rules = self._rules(self.find_module(path))
         around = PythonFileContext(
             imports=imports,
             rules=rules,
             collected=rules.is_file(path) or self._is_named_for_tests(path, parsed.types),
-            extended=self._extended_names & {type_.simple for type_ in parsed.types},
+            extended=self._collected_base_names & {type_.simple for type_ in parsed.types},
             interfaces=tuple(
                 dict.fromkeys(
-                    module_name(other).rpartition('.')[2]
+                    derive_module_name(other).rpartition('.')[2]
                     for other in self._fixture_modules.find_fixture_files(path)
                 )
             ),
@@ -123,21 +123,21 @@ class PythonTree:
         entry = self.entries.get(path)
         if entry is None or entry.mode == _LINK or not path.endswith('.py'):
             return None
-        if path in self._tests:
+        if path in self._test_paths:
             return Side.TEST
         return None if path.rpartition('/')[2] in _NO_CODE else Side.SOURCE
 
     def is_source(self, path: str) -> bool:
         """Return whether a file of any kind belongs to the code: it is none of the tests."""
-        return path not in self._tests
+        return path not in self._test_paths
 
     def belongs_to_tests(self, path: str) -> bool:
         """Return whether a file of any kind belongs to the tests."""
-        return path in self._tests
+        return path in self._test_paths
 
     @cached_property
-    def _tests(self) -> frozenset[str]:
-        names = find_test_names(self.entries, self.read_content)
+    def _test_paths(self) -> frozenset[str]:
+        names = find_test_file_names(self.entries, self.read_content)
         return _get_test_paths(frozenset(self.entries), names)
 
     def find_module(self, path: str) -> str:
@@ -154,7 +154,7 @@ class PythonTree:
         )
 
     @cached_property
-    def modules_of_code(self) -> PythonModules:
+    def import_resolver(self) -> PythonModules:
         """The resolver for the imports of this revision."""
         paths = frozenset(path for path in self.entries if path.endswith('.py'))
         return PythonModules(get_module_paths(paths, self.modules), self.read_content)
@@ -164,7 +164,7 @@ class PythonTree:
         paths = frozenset(path for path in self.entries if path.endswith('.py'))
         return FixtureModules(
             get_module_paths(paths, self.modules),
-            [path for path in self._tests if self.find_side(path) is Side.TEST],
+            [path for path in self._test_paths if self.find_side(path) is Side.TEST],
             self.parse_alone,
             self.read_content,
             lambda path: self._rules(self.find_module(path)).plugins,
@@ -182,7 +182,7 @@ class PythonTree:
         return DEFAULT
 
     @cached_property
-    def _extended_names(self) -> frozenset[str]:
+    def _collected_base_names(self) -> frozenset[str]:
         """The simple names of the classes that collected classes of the test tree extend."""
         paths = self.list_paths(Side.TEST)
         classes = [
@@ -190,7 +190,7 @@ class PythonTree:
             for path in paths
             for class_and_bases in _scan_classes(self.read_content(path))
         ]
-        return find_extended_names(classes, self._rules('.'))
+        return find_collected_base_names(classes, self._rules('.'))
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Return whether a file's code can name a type, simply or through its module.
@@ -204,7 +204,7 @@ class PythonTree:
         ):
             return True
         module = type_.type.name.partition('$')[0]
-        canonical = type_.canonical
+        canonical = type_.canonical_name
         return any(
             imported.text == canonical
             or (imported.text == module and (imported.name == '*' or not imported.static))

@@ -95,17 +95,17 @@ _HOLDS = frozenset(
 _BEGINS = ('_statement', '_definition', '_clause', 'decorator')
 
 
-def add_first_lines(lines: Collection[int], source: bytes) -> frozenset[int]:
+def add_first_statement_lines(lines: Collection[int], source: bytes) -> frozenset[int]:
     """Return the lines together with the first line of the innermost statement that contains each.
 
     A line of a compound statement's head counts as the first line of this head.
     """
-    begins = sorted({0, *_find_beginnings(source)})
+    begins = sorted({0, *_find_statement_starts(source)})
     first = {begins[bisect_right(begins, line) - 1] for line in lines}
     return frozenset(lines) | (first - {0})
 
 
-def _find_beginnings(source: bytes) -> Iterator[int]:
+def _find_statement_starts(source: bytes) -> Iterator[int]:
     cursor = Parser(PYTHON).parse(source).walk()
     while True:
         node = cursor.node

@@ -123,7 +123,7 @@ def list_command_packages(source: bytes) -> Iterator[str]:
     for arguments in _INSTALL.findall(text):
         yield from list_installed_packages(_split_words(arguments))
     for arguments in _UV_RUN.findall(text):
-        yield from _list_packages_beside(_split_words(arguments))
+        yield from _list_uv_run_packages(_split_words(arguments))
 
 
 def list_installed_packages(arguments: Iterable[str]) -> Iterator[str]:
@@ -146,7 +146,7 @@ def list_installed_packages(arguments: Iterable[str]) -> Iterator[str]:
             yield word
 
 
-def _list_packages_beside(arguments: Iterable[str]) -> Iterator[str]:
+def _list_uv_run_packages(arguments: Iterable[str]) -> Iterator[str]:
     """Yield what `--with` and `--with-requirements` of `uv run` add to the environment."""
     words = iter(arguments)
     for word in words:

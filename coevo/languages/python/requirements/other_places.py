@@ -38,12 +38,14 @@ def parse_noxfile(source: bytes) -> StatedRequirements:
     """
     module = parse_module(source)
     try:
-        return StatedRequirements(groups=_list_sessions(module) if module is not None else {})
+        return StatedRequirements(
+            groups=_group_session_requirements(module) if module is not None else {}
+        )
     except RecursionError:  # a sum of thousands of texts
         return StatedRequirements()
 
 
-def _list_sessions(module: ast.Module) -> dict[str, tuple[str, ...]]:
+def _group_session_requirements(module: ast.Module) -> dict[str, tuple[str, ...]]:
     constants = {
         target.id: tuple(_list_literals(node.value, {}))
         for node in module.body
@@ -99,7 +101,7 @@ def _name_group(name: str) -> str:
     return 'tests' if _RUNS_TESTS.fullmatch(name) else name
 
 
-def parse_toml_place(name: str, source: bytes) -> StatedRequirements:
+def parse_toml_tool_requirements(name: str, source: bytes) -> StatedRequirements:
     """Return the requirements that a TOML file states for tox, pixi, hatch, rye or flit.
 
     name  the name of the file, which determines the tables that are read
@@ -208,10 +210,10 @@ def _list_texts(value: object) -> Iterator[str]:
 
 PLACES: Mapping[str, Callable[[bytes], StatedRequirements]] = {
     'noxfile.py': parse_noxfile,
-    'tox.toml': lambda source: parse_toml_place('tox.toml', source),
-    'hatch.toml': lambda source: parse_toml_place('hatch.toml', source),
-    'pixi.toml': lambda source: parse_toml_place('pixi.toml', source),
-    'pyproject.toml': lambda source: parse_toml_place('pyproject.toml', source),
+    'tox.toml': lambda source: parse_toml_tool_requirements('tox.toml', source),
+    'hatch.toml': lambda source: parse_toml_tool_requirements('hatch.toml', source),
+    'pixi.toml': lambda source: parse_toml_tool_requirements('pixi.toml', source),
+    'pyproject.toml': lambda source: parse_toml_tool_requirements('pyproject.toml', source),
     'environment.yml': parse_conda_environment,
     'environment.yaml': parse_conda_environment,
     'Makefile': parse_makefile,

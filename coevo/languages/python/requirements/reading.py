@@ -17,12 +17,12 @@ from coevo.languages.python.requirements.ini_files import (
     parse_tox_ini,
 )
 from coevo.languages.python.requirements.other_places import PLACES
-from coevo.languages.python.requirements.setup_py import find_list_names, parse_setup_py
+from coevo.languages.python.requirements.setup_py import find_requirement_list_paths, parse_setup_py
 from coevo.languages.python.requirements.stated import (
     FILES,
     Needs,
     StatedRequirements,
-    filter_for_tests,
+    drop_non_test_tools,
     merge_requirements,
 )
 from coevo.storage.bounded_reading import parse_toml
@@ -71,7 +71,7 @@ class _RequirementFiles:
                 says_runtime = says_runtime or bool(requirements.runtime)
                 yield requirements
         if not says_runtime:
-            named = StatedRequirements(runtime=tuple(self._load_build_lists()))
+            named = StatedRequirements(runtime=tuple(self._load_lists_in_build_programs()))
             says_runtime = bool(named.runtime)
             yield named
         yield from self._load_test_lists(told=says_runtime)
@@ -84,17 +84,17 @@ class _RequirementFiles:
             if is_workflow(path):
                 yield self._expand_lists(parse_workflow(self._load_file(path) or b''))
 
-    def _load_build_lists(self) -> Iterator[str]:
+    def _load_lists_in_build_programs(self) -> Iterator[str]:
         """Yield the requirements from lists that a build program mentions.
 
         Used for projects that state their runtime requirements in no other file.
         """
         for program in _BUILD_PROGRAMS:
             source = self._load_file(self._prefix + program)
-            for name in find_list_names(source) if source is not None else ():
+            for name in find_requirement_list_paths(source) if source is not None else ():
                 if not _TEST_LIST.fullmatch(name.rpartition('/')[2]):
                     for path in self._find_list_paths(name):
-                        yield from filter_for_tests(load_requirement_list(path, self._load_file))
+                        yield from drop_non_test_tools(load_requirement_list(path, self._load_file))
 
     def _find_list_paths(self, name: str) -> tuple[str, ...]:
         """Return the path of a list that a build program names, or the only one that ends with it.
@@ -155,7 +155,7 @@ class _RequirementFiles:
             yield (
                 StatedRequirements(groups={'tests': lines})
                 if told
-                else StatedRequirements(runtime=filter_for_tests(lines))
+                else StatedRequirements(runtime=drop_non_test_tools(lines))
             )
 
     def _load_other_lists(self) -> Iterator[StatedRequirements]:
@@ -238,7 +238,7 @@ def parse_pyproject(source: bytes) -> StatedRequirements:
         name=_as_text(project.get('name') or poetry.get('name')),
         version=_as_text(project.get('version') or poetry.get('version')),
         python=_as_text(project.get('requires-python'))
-        or (_convert_versions(python) if isinstance(python, str) else None),
+        or (_convert_poetry_versions(python) if isinstance(python, str) else None),
         runtime=(
             *_list_texts(project.get('dependencies')),
             *_mark_list_files(dynamic.get('dependencies')),
@@ -332,23 +332,23 @@ def _format_poetry_lines(table: Mapping[str, Any]) -> Iterator[str]:
             continue
         requirement = value[0] if isinstance(value, list) and value else value
         if isinstance(requirement, str):
-            yield f'{name}{_convert_versions(requirement)}'
+            yield f'{name}{_convert_poetry_versions(requirement)}'
         elif isinstance(requirement, dict) and isinstance(requirement.get('version'), str):
             extras = ','.join(_list_texts(requirement.get('extras')))
             if not requirement.get('optional'):
-                yield f'{name}{f"[{extras}]" if extras else ""}{_convert_versions(requirement["version"])}'
+                yield f'{name}{f"[{extras}]" if extras else ""}{_convert_poetry_versions(requirement["version"])}'
 
 
-def _convert_versions(text: str) -> str:
+def _convert_poetry_versions(text: str) -> str:
     """Return poetry's carets and tildes as PEP 440 has them: `>=1.2,<2` for `^1.2`.
 
     Of alternatives (`||`) the last one counts.
     """
     parts = (part.strip() for part in text.rpartition('||')[2].split(','))
-    return ','.join(converted for part in parts if (converted := _convert_version(part)))
+    return ','.join(converted for part in parts if (converted := _convert_poetry_version(part)))
 
 
-def _convert_version(part: str) -> str:
+def _convert_poetry_version(part: str) -> str:
     numbers = re.match(r'[\^~]?=?\s*(\d+(?:\.\d+)*)', part)
     if part in ('*', '') or numbers is None:
         return '' if part in ('*', '') else part

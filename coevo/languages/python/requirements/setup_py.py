@@ -54,7 +54,7 @@ def parse_setup_py(source: bytes) -> StatedRequirements:
     )
 
 
-def find_list_names(source: bytes) -> tuple[str, ...]:
+def find_requirement_list_paths(source: bytes) -> tuple[str, ...]:
     """Return the strings in a build program that look like paths of requirement lists, each once.
 
     Example: `requirements/test.txt` in `open('requirements/test.txt')`.
@@ -103,7 +103,7 @@ def _evaluate_assignments(module: ast.Module) -> dict[str, Any]:
                 for target in node.targets:
                     _assign_target(target, value, names)
             case ast.With() | ast.FunctionDef():
-                names |= _load_list_holders(node, names)
+                names |= _find_requirement_list_names(node, names)
             case ast.AugAssign(op=ast.Add()):
                 _extend_holder(_evaluate(node.target, names), _evaluate(node.value, names))
             case ast.Expr(value=ast.Call(func=ast.Attribute() as method, args=[argument])):
@@ -192,17 +192,19 @@ def _evaluate(node: ast.expr, names: dict[str, Any], depth: int = 0) -> Any:
         case ast.Call() if _get_called_name(node.func) == 'dict':
             return dict(_evaluate_arguments(node, names))
         case ast.Call() | ast.ListComp():
-            return list(_find_list_files(node, names)) or _UNKNOWN
+            return list(_find_requirement_list_marks(node, names)) or _UNKNOWN
     return _UNKNOWN
 
 
-def _load_list_holders(node: ast.With | ast.FunctionDef, names: dict[str, Any]) -> dict[str, Any]:
+def _find_requirement_list_names(
+    node: ast.With | ast.FunctionDef, names: dict[str, Any]
+) -> dict[str, Any]:
     """Return names that stand for requirement lists, with their marks `FILES PATH`.
 
     Such a name is bound by `with open(…) as`, or is that of a function whose body names a list.
     """
     if isinstance(node, ast.FunctionDef):
-        lines = list(_find_list_files(node, {}))
+        lines = list(_find_requirement_list_marks(node, {}))
         return {node.name: lines} if lines else {}
     opened = (
         (with_item.optional_vars, _evaluate(with_item.context_expr, names))
@@ -211,7 +213,7 @@ def _load_list_holders(node: ast.With | ast.FunctionDef, names: dict[str, Any]) 
     return {target.id: value for target, value in opened if isinstance(target, ast.Name)}
 
 
-def _find_list_files(node: ast.AST, names: dict[str, Any]) -> Iterator[str]:
+def _find_requirement_list_marks(node: ast.AST, names: dict[str, Any]) -> Iterator[str]:
     """Yield the mark `FILES PATH` of each requirement list that a syntax node names.
 
     Used where the node cannot be evaluated.

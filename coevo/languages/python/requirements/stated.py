@@ -95,7 +95,7 @@ def clean_requirement(line: str) -> str | None:
     return text if text and not _BREAKS.search(text) and _PLAIN.fullmatch(text) else None
 
 
-def filter_for_tests(lines: Iterable[str]) -> tuple[str, ...]:
+def drop_non_test_tools(lines: Iterable[str]) -> tuple[str, ...]:
     """Return the plain requirements among lines, without tools that no test imports (`ruff`)."""
     requirements = (clean_requirement(line) for line in lines)
     return tuple(
@@ -150,7 +150,7 @@ def merge_requirements(stated: Iterable[StatedRequirements]) -> Needs:
             points.setdefault(group, []).extend(line for line in lines)
     return Needs(
         runtime=tuple(runtime),
-        tests=tuple(sorted(filter_for_tests(tests))),
+        tests=tuple(sorted(drop_non_test_tools(tests))),
         pythons=tuple(sorted({statement.python for statement in files if statement.python})),
         name=name,
         version=next((statement.version for statement in files if statement.version), None),

@@ -41,7 +41,7 @@ def is_empty_test(test: PythonTest) -> bool:
     For PyNose it must have only `pass`.
     """
     statements = [node for node in test.body.named_children if node.type != 'comment']
-    return all(node.type == 'pass_statement' or _says_nothing(node) for node in statements)
+    return all(node.type == 'pass_statement' or _is_string_or_ellipsis(node) for node in statements)
 
 
 def is_exception_handling(test: PythonTest) -> bool:
@@ -84,7 +84,7 @@ def is_sleepy_test(test: PythonTest) -> bool:
     )
 
 
-def _says_nothing(node: Node) -> bool:
+def _is_string_or_ellipsis(node: Node) -> bool:
     if node.type != 'expression_statement':
         return False
     return all(

@@ -139,7 +139,7 @@ def find_emptied_suites(
     may_go  whether an emptied class of this simple name may be removed
     """
     result = EmptiedSuites()
-    _PythonSuiteWalker(gone, may_go, result).count_statements(root)
+    _PythonSuiteWalker(gone, may_go, result).count_kept_and_removed(root)
     return result
 
 
@@ -151,10 +151,10 @@ class _PythonSuiteWalker:
         self._may_go = may_go
         self._found = found
 
-    def count_statements(self, block: Node) -> tuple[int, int]:
+    def count_kept_and_removed(self, block: Node) -> tuple[int, int]:
         """Return how many statements of a block stay and how many go.
 
-        Comments, docstrings and `pass` are not counted. Emptied suites inside the block are
+        Comments, docstrings and `pass` are not counted. Emptied suites home_in_sandbox the block are
         recorded.
         """
         stay = [self._stays(child) for child in block.named_children if not _is_filler(child)]
@@ -173,7 +173,7 @@ class _PythonSuiteWalker:
             for child in part.children
             if child.type == 'block'
         ]
-        counts = [self.count_statements(block) for block in blocks]
+        counts = [self.count_kept_and_removed(block) for block in blocks]
         empty = [
             block for block, (left, went) in zip(blocks, counts, strict=True) if went and not left
         ]
@@ -227,7 +227,7 @@ def reindent(
     return b''.join(lines)
 
 
-def find_long_strings(root: Node) -> Iterator[Span]:
+def find_multiline_strings(root: Node) -> Iterator[Span]:
     """Yield the spans of the strings of a file that have several lines."""
     cursor = root.walk()
     while True:

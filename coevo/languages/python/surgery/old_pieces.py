@@ -7,11 +7,15 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence, Set as Abstr
 
 from tree_sitter import Node
 
-from coevo.languages.core.cut_plans import OldFile, find_neighbour
+from coevo.languages.core.cut_plans import OldFile, find_insertion_neighbour
 from coevo.languages.core.outlines import list_inner_types
 from coevo.languages.core.reach import list_parents
 from coevo.languages.python.reading.tests import is_fixture
-from coevo.languages.python.surgery.cuts import count_empty_lines_above, find_long_strings, reindent
+from coevo.languages.python.surgery.cuts import (
+    count_empty_lines_above,
+    find_multiline_strings,
+    reindent,
+)
 from coevo.languages.python.surgery.pieces import (
     PythonOutline,
     PythonPiece,
@@ -39,7 +43,7 @@ class PythonNeeds:
         self._file = file
         left = file.plan.left
         self._known = {slot for piece in left for slot in list_slots(piece, piece.owner)}
-        imports = [p.imported for p in left if p.imported and p.imported.is_package]
+        imports = [p.imported for p in left if p.imported and p.imported.binds_top_package]
         self._loaded = {imported_name.name: imported_name.bound for imported_name in imports}
         self._wildcards = {p.imported.qualified for p in left if p.imported and p.names == ('*',)}
         self._above = {n for piece in file.inserted if piece.kind == 'type' for n in piece.names}
@@ -55,7 +59,7 @@ class PythonNeeds:
             and piece.owner in self._file.renamed
             and (
                 self._known.isdisjoint(self._file.list_slots(piece))
-                or self._is_more_of_a_package(piece)
+                or self._imports_further_submodule(piece)
             )
         )
 
@@ -79,13 +83,13 @@ class PythonNeeds:
         type_ = old.types[list_inner_types(old, piece)[0]]
         return list_parents(type_)
 
-    def _is_more_of_a_package(self, piece: PythonPiece) -> bool:
+    def _imports_further_submodule(self, piece: PythonPiece) -> bool:
         """Return whether an import loads another module of a package that the new file imports.
 
         Example: `import os.path` beside `import os`.
         """
         imported = piece.imported
-        if imported is None or not imported.is_package or imported.name == imported.bound:
+        if imported is None or not imported.binds_top_package or imported.name == imported.bound:
             return False
         return imported.name not in self._loaded and imported.bound in self._loaded.values()
 
@@ -158,7 +162,7 @@ def render(file: OldPythonFile, piece: PythonPiece, margin: bytes) -> bytes:
         find_indentation(file.old.source, piece.start),
         margin,
         piece.start,
-        find_long_strings(file.old.root),
+        find_multiline_strings(file.old.root),
     )
 
 
@@ -209,7 +213,7 @@ def add_piece(
     margin = _find_margin(file.new, owner, standing)
     body = margin + render(file, piece, margin)
     near = [p for p in standing if p.owner == owner and p.kind != 'import']
-    near = [p for p in near if _stands_alone(file.new.source, p, margin)]
+    near = [p for p in near if _begins_line_at_margin(file.new.source, p, margin)]
     anchors: dict[Hashable, PythonPiece] = {
         slot: p for p in near for slot in list_slots(p, p.owner)
     }
@@ -217,7 +221,7 @@ def add_piece(
         if at in near:
             anchors |= dict.fromkeys(list_slots(was, was.owner), at)
     beside = [p for p in file.pieces if p.owner == piece.owner and p.kind != 'import']
-    neighbour = find_neighbour(piece, beside, file.list_slots, anchors)
+    neighbour = find_insertion_neighbour(piece, beside, file.list_slots, anchors)
     if neighbour is None:
         _add_last(edits, file, piece, body)
         return
@@ -230,7 +234,7 @@ def add_piece(
         edits.insert(anchor.start - len(margin), body + gap)
 
 
-def _stands_alone(source: bytes, piece: PythonPiece, margin: bytes) -> bool:
+def _begins_line_at_margin(source: bytes, piece: PythonPiece, margin: bytes) -> bool:
     """Return whether a piece begins its line at the margin of its type, so under no condition."""
     first = source.rfind(b'\n', 0, piece.start) + 1
     return source[first : piece.start].lstrip(b'\xef\xbb\xbf') == margin

@@ -257,14 +257,14 @@ def _get_declared_name(member: Member) -> str:
     return '__init__' if member.kind == 'constructor' else member.name
 
 
-def _find_words(strings: Iterable[str]) -> frozenset[str]:
+def _find_identifiers_in_strings(strings: Iterable[str]) -> frozenset[str]:
     """Return the identifiers in strings that have no spaces, as in `usefixtures('client')`."""
     return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
 
 
 def _find_used_names(found: PythonSlice) -> frozenset[str]:
     """Return all names (`.x` after a dot) but keywords of arguments, and the words of strings."""
-    names, last = set(_find_words(found.strings)), ''
+    names, last = set(_find_identifiers_in_strings(found.strings)), ''
     for token in found.tokens:
         if token.role is not None and token.role is not TokenRole.KEYWORD:
             names.add(f'.{token.text}' if last == '.' else token.text)
@@ -277,7 +277,7 @@ def _find_mentioned_names(found: PythonSlice) -> frozenset[str]:
 
     After a dot only members of `self` and `cls` count, as `.x`.
     """
-    names = {*_find_words(found.strings), *_find_global_names(found)}
+    names = {*_find_identifiers_in_strings(found.strings), *_find_global_names(found)}
     bound = found.bound
     before, last = '', ''
     for token in found.tokens:

@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from coevo.languages.declarations import MODULE, Member, SourceFile
 from coevo.languages.python.reading.statements import is_text_statement
-from coevo.languages.python.surgery.cuts import find_long_strings, reindent
+from coevo.languages.python.surgery.cuts import find_multiline_strings, reindent
 from coevo.languages.python.surgery.pieces import make_outline
 from coevo.languages.text_edits import find_indentation, replace_span
 from coevo.languages.undoing import (
@@ -116,7 +116,7 @@ def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
                 new.source, body, b''.join(b'\n' + margin + line.encode() for line in above + lines)
             ),
         )
-        for lines in _list_bodies(new, definition, body)[:MOST_PLAIN]
+        for lines in _list_plain_bodies(new, definition, body)[:MOST_PLAIN]
     )
 
 
@@ -179,11 +179,11 @@ def _make_parameter(node: Node) -> Parameter | None:
 # -- functions -------------------------------------------------------------------------------------
 
 
-def _list_bodies(new: LocatedDeclaration, definition: Node, body: Node) -> list[list[str]]:
+def _list_plain_bodies(new: LocatedDeclaration, definition: Node, body: Node) -> list[list[str]]:
     """Return the statements of each plain body."""
     assert new.member is not None
     if new.member.kind == 'constructor':
-        return [_list_plain_attributes(body)]
+        return [_make_plain_constructor_body(body)]
     if any(node.type == 'yield' for node in walk_own_nodes(body)):
         is_managed = not _MANAGERS.isdisjoint(new.member.annotations)
         return [['yield None'] if is_managed else ['if False: yield']]
@@ -195,11 +195,11 @@ def _list_bodies(new: LocatedDeclaration, definition: Node, body: Node) -> list[
     if kind == 'self' and own:
         values = [own[0].name]
     elif kind != 'none':
-        values[1:1] = _list_arguments(given, kind)[:1]
+        values[1:1] = _list_parameters_of_kind(given, kind)[:1]
     return [[f'return {value}'] for value in values]
 
 
-def _list_arguments(given: tuple[Parameter, ...], kind: str) -> list[str]:
+def _list_parameters_of_kind(given: tuple[Parameter, ...], kind: str) -> list[str]:
     """Return the parameters that may be of a kind."""
     return [
         one.name
@@ -268,7 +268,7 @@ def _find_kind_of_name(name: str, body: Node) -> str:
     return ''
 
 
-def _list_plain_attributes(body: Node) -> list[str]:
+def _make_plain_constructor_body(body: Node) -> list[str]:
     """Return the statements of a constructor that sets its attributes to None, and calls its base."""
     calls = [
         get_text(node)
@@ -337,7 +337,7 @@ def put_old_body(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | No
         return None
     margin = find_indentation(new.source, after.start_byte) + b'    '
     was = find_indentation(old.source, body.start_byte)
-    strings = find_long_strings(make_outline(old.source).root)
+    strings = find_multiline_strings(make_outline(old.source).root)
     span = slice(body.start_byte, body.end_byte)
     text = reindent(old.source[span], was, margin, body.start_byte, strings)
     lines = [f'{one.name} = {given}'.encode() for one, given in pairs]

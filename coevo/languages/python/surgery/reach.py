@@ -9,13 +9,13 @@ from coevo.git.repository import Repository
 from coevo.languages.core.reach import (
     FileMentionFinder,
     MentionRules,
+    find_base_type_files,
     find_derived_types,
-    find_files_above,
-    load_other_files,
+    load_other_test_files,
     make_name_pattern,
 )
 from coevo.languages.declarations import SourceFile
-from coevo.languages.python.reading.module_paths import module_name
+from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.trees import open_tree
 from coevo.languages.python.surgery.pieces import strip_module_name
@@ -29,9 +29,9 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
     These files mention its module, have it as their conftest, or declare base classes of its
     classes. Main sources cannot see the test tree, so they do not count.
     """
-    module = module_name(path).rpartition('.')[2]
+    module = derive_module_name(path).rpartition('.')[2]
     own = list(parse(repository.blob(repository.tree(rev)[path].oid)).types)
-    files = load_other_files(repository, open_tree(repository, rev), path, '.py')
+    files = load_other_test_files(repository, open_tree(repository, rev), path, '.py')
     pattern = make_name_pattern([module])
     below = f'{path.rpartition("/")[0]}/'.lstrip('/') if module == 'conftest' else None
     using_files = {
@@ -39,7 +39,7 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
         for other, content in files.items()
         if pattern.search(content) or (below is not None and other.startswith(below))
     }
-    using_files |= find_files_above(files, own, parse)
+    using_files |= find_base_type_files(files, own, parse)
     return frozenset(
         name for other in using_files for name in _list_names(parse(files[other], other))
     )
@@ -54,7 +54,7 @@ def find_derived_classes(
 
     path   of the file that declares the named classes
     """
-    files = load_other_files(repository, open_tree(repository, rev), path, '.py')
+    files = load_other_test_files(repository, open_tree(repository, rev), path, '.py')
     for other, below in find_derived_types(files, names, parse):
         types = parse(files[other], other).types
         placed = {type_.name for type_ in types if strip_module_name(type_.name) in below}
@@ -85,7 +85,7 @@ def _list_declared_names(path: str, text: bytes) -> frozenset[str]:
     For a conftest also its functions, which may be fixtures.
     """
     types = parse(text).types
-    names = {module_name(path).rpartition('.')[2]}
+    names = {derive_module_name(path).rpartition('.')[2]}
     names |= {type_.simple for type_ in types if len(type_.around) == 1}
     if 'conftest' in names:
         names |= {m.name for type_ in types[:1] for m in type_.members if m.kind == 'method'}

@@ -39,11 +39,11 @@ def list_bound_names(function: Node) -> frozenset[str]:
     """Return all names that a function, or what is inside it, may bind or declare."""
     names = set()
     for node in walk(function):
-        names |= set(_list_bound(node))
+        names |= set(_list_names_bound_by(node))
     return frozenset(names)
 
 
-def may_look_at_names(function: Node) -> bool:
+def may_inspect_locals(function: Node) -> bool:
     """Return whether a function has a word of code that looks at its local variables."""
     return bool(set(map(bytes.decode, _WORD.findall(function.text or b''))) & _LOOKS)
 
@@ -54,12 +54,12 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
     Variables of a function that may look at its own names keep theirs, and so do those that a text
     in the function mentions.
     """
-    for function in _list_outermost(root, span):
+    for function in _list_outermost_functions(root, span):
         body = function.child_by_field_name('body')
         if body is None:
             continue
         nodes = list(walk(body))
-        kept = _list_kept(function, nodes)
+        kept = _list_names_to_keep(function, nodes)
         if kept is None:
             continue
         # What only an inner function or a comprehension binds may be a global name elsewhere.
@@ -67,7 +67,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
             name
             for node in walk_own_nodes(body)
             if node.type != 'for_in_clause'
-            for name in _list_targets(node)
+            for name in _list_assigned_names(node)
         }
         names = sorted(targets - kept)
         for name in names:
@@ -76,7 +76,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
                 yield rename(uses, invent_name(draw, f'{name}_'))
 
 
-def _list_outermost(root: Node, span: Span) -> Iterator[Node]:
+def _list_outermost_functions(root: Node, span: Span) -> Iterator[Node]:
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -88,10 +88,10 @@ def _list_outermost(root: Node, span: Span) -> Iterator[Node]:
             yield node
 
 
-def _list_kept(function: Node, nodes: list[Node]) -> frozenset[str] | None:
+def _list_names_to_keep(function: Node, nodes: list[Node]) -> frozenset[str] | None:
     """Return the names in a function that must stay; None if all must."""
-    if may_look_at_names(function) or any(
-        node.type in _SCOPED or _shows_name(node) for node in nodes
+    if may_inspect_locals(function) or any(
+        node.type in _SCOPED or _shows_expression_text(node) for node in nodes
     ):
         return None
     kept = set()
@@ -111,12 +111,12 @@ def _list_kept(function: Node, nodes: list[Node]) -> frozenset[str] | None:
     return frozenset(kept)
 
 
-def _shows_name(node: Node) -> bool:
+def _shows_expression_text(node: Node) -> bool:
     """Return whether a hole of a string shows the text of its expression: `f'{total=}'`."""
     return node.type == 'interpolation' and any(child.type == '=' for child in node.children)
 
 
-def _list_bound(node: Node) -> Iterator[str]:
+def _list_names_bound_by(node: Node) -> Iterator[str]:
     if node.type in _NAMING or node.type in _PARAMETERS or node.type in _SCOPED:
         yield from (get_text(inner) for inner in walk(node) if inner.type == 'identifier')
     elif node.type in (_FUNCTION, 'as_pattern_target', 'delete_statement', 'type_alias_statement'):
@@ -124,10 +124,10 @@ def _list_bound(node: Node) -> Iterator[str]:
         inside = [names] if names is not None else list(walk(node))
         yield from (get_text(inner) for inner in inside if inner.type == 'identifier')
     else:
-        yield from _list_targets(node)
+        yield from _list_assigned_names(node)
 
 
-def _list_targets(node: Node) -> Iterator[str]:
+def _list_assigned_names(node: Node) -> Iterator[str]:
     """Yield the names that an assignment, loop or the like binds."""
     match node.type:
         case 'assignment' | 'augmented_assignment' | 'for_statement' | 'for_in_clause':

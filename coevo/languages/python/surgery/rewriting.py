@@ -22,7 +22,7 @@ from coevo.languages.python.surgery.renaming import (
     find_outer_function,
     list_bound_names,
     list_renamings,
-    may_look_at_names,
+    may_inspect_locals,
 )
 from coevo.languages.rewriting import (
     Piece,
@@ -134,7 +134,7 @@ class _Rewriter:
                 continue
             if span[0] <= node.start_byte and node.end_byte <= span[1]:
                 yield from self._rewrite_node(node, is_condition=is_condition)
-            waiting += reversed(list(_list_inner(node, is_condition=is_condition)))
+            waiting += reversed(list(_list_rewritable_children(node, is_condition=is_condition)))
 
     def _rewrite_node(self, node: Node, *, is_condition: bool) -> Iterator[Rewrite]:
         if is_condition:
@@ -147,7 +147,7 @@ class _Rewriter:
             case 'string':
                 yield from self._rewrite_string(node)
             case 'identifier':
-                yield from self._rewrite_name(node)
+                yield from self._wrap_name_in_lambda(node)
             case 'block':
                 yield from self._swap_statements(node)
             case _ if self.operators is not None:
@@ -206,11 +206,11 @@ class _Rewriter:
             case 'unary_operator':
                 operator = node.child_by_field_name('operator')
                 assert operator is not None, 'the grammar'
-                yield self._call(node, operator, f'({module}.{_UNARY[operator.type]})(')
+                yield self._rewrite_as_call(node, operator, f'({module}.{_UNARY[operator.type]})(')
             case 'not_operator':
                 argument = node.child_by_field_name('argument')
-                if argument is not None and _is_asked_once(argument):
-                    yield self._call(node, node.children[0], f'{module}.not_(')
+                if argument is not None and _evaluates_truth_once(argument):
+                    yield self._rewrite_as_call(node, node.children[0], f'{module}.not_(')
             case 'attribute':
                 yield from self._rewrite_attribute(node, module)
 
@@ -240,7 +240,7 @@ class _Rewriter:
             ),
         )
 
-    def _call(self, node: Node, operator: Node, before: str) -> Rewrite:
+    def _rewrite_as_call(self, node: Node, operator: Node, before: str) -> Rewrite:
         return Rewrite(
             kind=RewriteKind.OPERATOR,
             pieces=(
@@ -251,7 +251,7 @@ class _Rewriter:
 
     def _rewrite_condition(self, node: Node) -> Iterator[Rewrite]:
         """Put a condition the other way round, and ask for its truth once."""
-        if self.operators is None or node.type in _PASS_ON or not _is_asked_once(node):
+        if self.operators is None or node.type in _PASS_ON or not _evaluates_truth_once(node):
             return
         before = f' not {self.operators}.not_('
         yield Rewrite(
@@ -261,7 +261,7 @@ class _Rewriter:
 
     # -- names and statements ----------------------------------------------------------------------
 
-    def _rewrite_name(self, node: Node) -> Iterator[Rewrite]:
+    def _wrap_name_in_lambda(self, node: Node) -> Iterator[Rewrite]:
         """Read a global name in a function of its own."""
         name, outer = get_text(node), find_outer_function(node)
         if outer is None or name in _FRAMED or name.startswith('__'):
@@ -278,13 +278,13 @@ class _Rewriter:
     def _swap_statements(self, block: Node) -> Iterator[Rewrite]:
         """Swap pairs of assignments of literals to two local variables."""
         outer = find_outer_function(block)
-        if outer is None or may_look_at_names(outer) or _is_in_class(block, outer):
+        if outer is None or may_inspect_locals(outer) or _is_in_class(block, outer):
             return
-        shared = _list_shared_names(outer)
+        shared = _list_global_or_nonlocal_names(outer)
 
         def find_target(statement: Node) -> str | None:
             """Return the variable of its own to which a statement assigns a literal, or None."""
-            name = _find_literal_target(statement)
+            name = _find_variable_of_literal(statement)
             return None if name in shared else name
 
         statements = [child for child in block.named_children if child.type != 'comment']
@@ -314,7 +314,7 @@ def list_rewrites(source: bytes, spans: Sequence[Span], draw: Random) -> Rewrite
     return Rewrites(rewrites=tuple(rewrites), support=support)
 
 
-def _list_inner(node: Node, *, is_condition: bool) -> Iterator[tuple[Node, bool]]:
+def _list_rewritable_children(node: Node, *, is_condition: bool) -> Iterator[tuple[Node, bool]]:
     """Yield the nodes inside a node that may be rewritten, and whether each is a condition."""
     for index, child in enumerate(node.children):
         field_name = node.field_name_for_child(index)
@@ -341,7 +341,7 @@ def _is_condition(node: Node, index: int, field_name: str | None) -> bool:
     return False
 
 
-def _is_asked_once(node: Node) -> bool:
+def _evaluates_truth_once(node: Node) -> bool:
     """Return whether an expression asks for the truth of none of its parts.
 
     False for `a and b`: it asks for the truth of `a`, which may also be its value. A function that
@@ -373,7 +373,7 @@ def _is_in_class(node: Node, outer: Node) -> bool:
     return False
 
 
-def _list_shared_names(outer: Node) -> frozenset[str]:
+def _list_global_or_nonlocal_names(outer: Node) -> frozenset[str]:
     """Return the names that a function or one inside it declares to be global or nonlocal."""
     return frozenset(
         get_text(child)
@@ -383,7 +383,7 @@ def _list_shared_names(outer: Node) -> frozenset[str]:
     )
 
 
-def _find_literal_target(statement: Node) -> str | None:
+def _find_variable_of_literal(statement: Node) -> str | None:
     """Return the variable to which a statement of one line assigns a literal, or None."""
     inner = statement.named_children
     if statement.type != 'expression_statement' or len(inner) != 1:

@@ -36,7 +36,7 @@ from coevo.languages.text_edits import TextEdits
 PythonCutPlan = CutPlan[PythonOutline, PythonPiece]
 
 
-def _list_lookalikes(file: PythonOutline, targets: Sequence[Declared]) -> Iterator[Member]:
+def _list_methods_named_test(file: PythonOutline, targets: Sequence[Declared]) -> Iterator[Member]:
     """Yield the methods whose names begin with `test` in the classes of the targets."""
     owners = {declared.owner for declared in targets}
     for type_ in (type_ for type_ in file.file.types if type_.name in owners):
@@ -45,7 +45,7 @@ def _list_lookalikes(file: PythonOutline, targets: Sequence[Declared]) -> Iterat
                 yield member
 
 
-def _may_go(plan: PythonCutPlan, piece: PythonPiece) -> bool:
+def _may_be_removed(plan: PythonCutPlan, piece: PythonPiece) -> bool:
     if piece.kind == 'import':
         assert piece.imported is not None
         return piece.names != ('*',) and piece.imported.module != '__future__'
@@ -59,11 +59,15 @@ def _may_go(plan: PythonCutPlan, piece: PythonPiece) -> bool:
 
 
 def _list_emptied_classes(plan: PythonCutPlan) -> list[PythonPiece]:
-    gone = [piece for piece in plan.pieces if piece in plan.owned or piece in plan.targets]
+    gone = [
+        piece
+        for piece in plan.pieces
+        if piece in plan.pieces_only_targets_use or piece in plan.targets
+    ]
     suites = find_emptied_suites(
         plan.file.root,
         [piece.statement for piece in gone if piece.kind != 'import'],
-        lambda simple: _may_be_empty(plan, simple, gone, frozenset()),
+        lambda simple: _may_remove_emptied_class(plan, simple, gone, frozenset()),
     )
     opened = [plan.file.make_whole_piece(plan.file.types[name]) for name in sorted(plan.opened)]
     return [piece for piece in opened if piece.statement in suites.statements]
@@ -76,10 +80,12 @@ def _remove_pieces(
     brought: OldContent[PythonOutline, PythonPiece],
 ) -> None:
     filled = {file.translate_owner(piece) for file, piece in brought.additions}
-    remove_pieces(edits, plan.file, gone, lambda simple: _may_be_empty(plan, simple, gone, filled))
+    remove_pieces(
+        edits, plan.file, gone, lambda simple: _may_remove_emptied_class(plan, simple, gone, filled)
+    )
 
 
-def _may_be_empty(
+def _may_remove_emptied_class(
     plan: PythonCutPlan, simple: str, gone: Sequence[PythonPiece], filled: AbstractSet[str]
 ) -> bool:
     """Return whether a class may be removed once it is empty.
@@ -117,10 +123,10 @@ SURGERY: StartFileMaker[PythonOutline, PythonPiece] = StartFileMaker(
         parse=make_outline,
         parse_placed=parse,
         get_type_name=strip_module_name,
-        list_lookalikes=_list_lookalikes,
+        list_lookalikes=_list_methods_named_test,
         # Variables come along if an added function or class names them.
         stays_out=lambda member: member.kind == 'field' or is_fixture(member),
-        may_go=_may_go,
+        may_go=_may_be_removed,
         list_emptied=_list_emptied_classes,
         remove=_remove_pieces,
         list_opened=lambda file: file.renamed.keys(),

@@ -14,7 +14,7 @@ from coevo.languages.declarations import MODULE
 from coevo.languages.python.reading.statements import get_definition
 from coevo.languages.python.surgery.cuts import (
     count_empty_lines_above,
-    find_long_strings,
+    find_multiline_strings,
     reindent,
     remove_pieces,
 )
@@ -67,7 +67,9 @@ def undo_member(
     return edits.apply_edits()
 
 
-def keep_signature(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
+def restore_body_under_new_signature(
+    old: LocatedDeclaration, new: LocatedDeclaration
+) -> bytes | None:
     """Return the new file with the old body of a function behind its new signature.
 
     Imports that the body needs are added. None if it cannot stand there, and for a variable.
@@ -143,7 +145,7 @@ def _remove_statement(source: bytes, statement: Span) -> bytes:
 def _reindent_text(source: bytes, span: Span, margin: bytes) -> bytes:
     """Return the text of a span, the indentation of its lines replaced by `margin`."""
     before = find_indentation(source, span[0])
-    strings = find_long_strings(make_outline(source).root)
+    strings = find_multiline_strings(make_outline(source).root)
     return reindent(source[slice(*span)], before, margin, span[0], strings)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.languages.java.kits.maven_kits import compute_key, remove_dates
+from coevo.languages.java.kits.maven_kits import compute_library_key, remove_dates
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.model.families import Family
 from tests import snapshots
@@ -120,7 +120,7 @@ def test_task_that_asks_for_code_shares_no_libraries_with_gold(tmp_path: Path) -
     )
     code = dataclasses.replace(task, family=Family.IMPLEMENT, source_patch='first')
     other = dataclasses.replace(code, source_patch='second')
-    assert len({compute_key(each, tools) for each in (task, code, other)}) == 3
-    assert compute_key(dataclasses.replace(task, task_id='0' * 16), tools) == compute_key(
-        task, tools
-    )
+    assert len({compute_library_key(each, tools) for each in (task, code, other)}) == 3
+    assert compute_library_key(
+        dataclasses.replace(task, task_id='0' * 16), tools
+    ) == compute_library_key(task, tools)

@@ -12,7 +12,7 @@ from coevo.languages.cells import CellEdits
 from coevo.languages.observation import MainSources, RunConditions
 from coevo.languages.python import run_context
 from coevo.languages.python.interpreters import find_interpreters
-from coevo.languages.python.reading.words import add_first_lines
+from coevo.languages.python.reading.words import add_first_statement_lines
 from coevo.languages.traces import Trace
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop, method, shop
@@ -197,8 +197,8 @@ def test_coverage_package_is_fetched_with_the_environment(
 @pytest.mark.slow
 def test_first_lines_of_statements_and_heads_are_added() -> None:
     text = CODE.encode()
-    assert add_first_lines({8}, text) == {6, 8}
-    assert add_first_lines({20}, text) == {19, 20}
-    assert add_first_lines({3}, text) == {1, 3}
-    assert add_first_lines({10, 12}, text) == {10, 12}
-    assert add_first_lines({1}, b'# nothing\n') == {1}
+    assert add_first_statement_lines({8}, text) == {6, 8}
+    assert add_first_statement_lines({20}, text) == {19, 20}
+    assert add_first_statement_lines({3}, text) == {1, 3}
+    assert add_first_statement_lines({10, 12}, text) == {10, 12}
+    assert add_first_statement_lines({1}, b'# nothing\n') == {1}

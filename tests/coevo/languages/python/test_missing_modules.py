@@ -9,8 +9,8 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.python.missing_modules import (
     MissingModules,
-    find_missing_lines,
     find_missing_modules,
+    find_missing_requirements,
 )
 from coevo.languages.python.requirements.other_places import parse_noxfile
 from coevo.languages.python.requirements.reading import load_needs
@@ -170,7 +170,7 @@ def needs(*groups: tuple[str, tuple[str, ...]]) -> Needs:
 def test_a_missing_module_is_brought_from_a_group_or_by_its_name(
     known: Needs, module: str, needed: bool, expected: tuple[str, ...]
 ) -> None:
-    lines = find_missing_lines(known, MissingModules(needed={module: needed}))
+    lines = find_missing_requirements(known, MissingModules(needed={module: needed}))
     assert tuple(lines) == expected
 
 

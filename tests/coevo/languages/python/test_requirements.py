@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from coevo.git.repository import Repository
 from coevo.languages.python import sides
-from coevo.languages.python.ends import join_project_needs
+from coevo.languages.python.ends import resolve_sibling_project_needs
 from coevo.languages.python.interpreter_choice import (
     allows_feature,
     find_nearest_available,
@@ -426,13 +426,16 @@ def test_projects_of_one_repository_need_each_other_s_requirements() -> None:
         'b': Needs(name='shop-b', runtime=('lxml', 'shop.a~=1'), tests=('shop-c', 'six')),
         'c': Needs(name='shop-c', runtime=('shop-b', 'toml')),
     }
-    assert join_project_needs('.', members) == (members['.'], ())
-    assert join_project_needs('a', members) == (replace(members['a'], tests=('mock',)), ())
-    found, beside = join_project_needs('b', members)
+    assert resolve_sibling_project_needs('.', members) == (members['.'], ())
+    assert resolve_sibling_project_needs('a', members) == (
+        replace(members['a'], tests=('mock',)),
+        (),
+    )
+    found, beside = resolve_sibling_project_needs('b', members)
     assert found.runtime == ('attrs>=1', 'lxml')
     assert {'mock', 'six', 'toml'} <= {*found.tests} <= {'attrs>=1', 'lxml', 'mock', 'six', 'toml'}
     assert beside == ('a', 'c')
-    assert join_project_needs('c', members)[1] == ('b', 'a')  # they need each other
+    assert resolve_sibling_project_needs('c', members)[1] == ('b', 'a')  # they need each other
 
 
 def test_paths_are_classified_as_test_or_code() -> None:

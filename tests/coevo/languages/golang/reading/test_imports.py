@@ -11,7 +11,7 @@ from coevo.languages.golang.reading.layout import (
 from coevo.languages.golang.reading.module_paths import (
     GoModulePaths,
     ImportingFile,
-    guess_own_path,
+    guess_root_import_path,
     parse_module_path,
 )
 
@@ -72,14 +72,14 @@ def test_module_path_of_a_tree_without_go_mod_is_guessed_from_its_imports() -> N
 
     folders = frozenset({'.', 'render', 'x/y'})
     files = [one('.', 'chi', 'github.com/go-chi/chi/render', 'fmt', 'github.com/z/y')]
-    assert guess_own_path(files, folders) == 'github.com/go-chi/chi'
+    assert guess_root_import_path(files, folders) == 'github.com/go-chi/chi'
     files = [
         ImportingFile(
             folder='.', package='mux', is_external=True, imports=('github.com/gorilla/mux',)
         )
     ]
-    assert guess_own_path(files, frozenset({'.'})) == 'github.com/gorilla/mux'
-    assert guess_own_path([one('.', 'a', 'github.com/z/y')], frozenset({'.'})) == ''
+    assert guess_root_import_path(files, frozenset({'.'})) == 'github.com/gorilla/mux'
+    assert guess_root_import_path([one('.', 'a', 'github.com/z/y')], frozenset({'.'})) == ''
 
 
 def test_package_that_only_tests_import_belongs_to_the_tests() -> None:

@@ -44,7 +44,7 @@ func (l List[T]) Len() int { return 0 }
         *(('field', name) for name in ('A', 'B', 'x', 'y')),
         ('method', 'New'),
     ]
-    assert (router.name, router.canonical, router.outer) == ('mux$Router', 'mux.Router', 'mux')
+    assert (router.name, router.canonical_name, router.outer) == ('mux$Router', 'mux.Router', 'mux')
     assert router.interfaces == ('Handler', 'base')
     assert [(m.name, m.owner, m.declaration) for m in router.members] == [
         ('Walk', 'mux$Router', 'func (r *Router) Walk(f func(), n int) (err error)')

@@ -82,7 +82,9 @@ def test_plain_body_leaves_no_unused_import() -> None:
 
 
 def test_old_body_stands_behind_the_new_signature_with_its_imports() -> None:
-    made = undo.keep_signature(*(located('go', PATH, text, 'Till.Price') for text in (OLD, NEW)))
+    made = undo.restore_body_under_new_signature(
+        *(located('go', PATH, text, 'Till.Price') for text in (OLD, NEW))
+    )
 
     assert made is not None
     assert b'"sort"' in made
@@ -95,9 +97,11 @@ def test_old_body_stands_behind_the_new_signature_with_its_imports() -> None:
 
 def test_old_body_whose_parameter_is_gone_is_left_out() -> None:
     old, new = (located('go', PATH, text, 'Open') for text in (OLD, NEW))
-    assert undo.keep_signature(old, new) is None
+    assert undo.restore_body_under_new_signature(old, new) is None
 
 
 def test_variable_gets_its_old_value() -> None:
-    made = undo.keep_signature(*(located('go', PATH, text, 'rate') for text in (OLD, NEW)))
+    made = undo.restore_body_under_new_signature(
+        *(located('go', PATH, text, 'rate') for text in (OLD, NEW))
+    )
     assert made == NEW.replace('2.0', '1.0').encode()

@@ -9,7 +9,7 @@ import pytest
 from coevo.languages.java.building.report import (
     ReportedClassPathEntry,
     SurefireSettings,
-    list_left_out,
+    list_left_out_plugins,
     parse_modules,
     take_suite_parameters,
 )
@@ -162,4 +162,7 @@ def test_plugins_that_modules_are_built_without_are_named_once() -> None:
         project('b', without=['exec-maven-plugin', 'maven-compiler-plugin@module-info']),
     ]
     modules = parse_modules({'projects': rows}).values()
-    assert list_left_out(modules) == ('exec-maven-plugin', 'maven-compiler-plugin@module-info')
+    assert list_left_out_plugins(modules) == (
+        'exec-maven-plugin',
+        'maven-compiler-plugin@module-info',
+    )

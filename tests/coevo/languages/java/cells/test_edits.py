@@ -242,7 +242,7 @@ def test_evicted_edited_cells_are_compiled_again_on_use(place: Place) -> None:
     assert len(list((place.builds.root / 'edits').iterdir())) == MOST_EDITED_CELLS
     assert len(list((place.builds.root / 'code-edits').iterdir())) <= MOST_EDITED_CELLS
     assert place.outcomes(first, 'n', type_='N0Test') == {'n': 'pass'}
-    place.built.worker.cells.remove_other_revisions(())
+    place.built.worker.cells.remove_edited_and_other_cells(())
     for name in ('cells', 'edits', 'code-edits', 'checks'):
         folder = place.builds.root / name
         assert not folder.exists() or not list(folder.iterdir())

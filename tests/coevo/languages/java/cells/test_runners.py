@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.java.building.compilation import CompileReport, JavaClass
-from coevo.languages.java.cells.runners import merge_batches
+from coevo.languages.java.cells.runners import merge_worst_verdicts
 from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.words import Label, Outcome
 from tests.coevo.languages.java.maven.test_processors import LEVEL_8
@@ -59,8 +59,10 @@ def test_runners_of_a_module_inherit_from_classes_of_others() -> None:
 
 def test_runner_that_does_not_compile_is_an_error_of_the_method() -> None:
     report = CompileReport(unit_ok=False, broken_classes={'AppTest': 'cant.resolve Till'})
-    assert report.find_error_of(('AppTest/Contract$Sums',), CONTRACT) == 'cant.resolve Till'
-    assert report.find_error_of(('OneTest',), CONTRACT) is None
+    assert (
+        report.find_first_runner_error(('AppTest/Contract$Sums',), CONTRACT) == 'cant.resolve Till'
+    )
+    assert report.find_first_runner_error(('OneTest',), CONTRACT) is None
 
 
 def batch(*outcomes: Outcome | None) -> VerdictBatch:
@@ -70,7 +72,7 @@ def batch(*outcomes: Outcome | None) -> VerdictBatch:
 
 def test_the_worst_verdict_of_all_modules_counts() -> None:
     lost = None
-    merged = merge_batches(
+    merged = merge_worst_verdicts(
         [
             batch(Outcome.PASS, Outcome.MISSING, Outcome.PASS, lost, Outcome.PASS, Outcome.MISSING),
             batch(Outcome.FAIL, Outcome.PASS, lost, Outcome.PASS, Outcome.INFRA, Outcome.MISSING),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.java.building.session import JvmAnswer
-from coevo.languages.java.maven.attempts import find_needless_plugins
+from coevo.languages.java.maven.attempts import find_failed_needless_plugins
 from coevo.model.words import Label
 from tests.projects import junit, mined, pom, source, write
 
@@ -109,7 +109,7 @@ def test_program_and_second_compilation_are_left_out_once_they_fail(tmp_path: Pa
 def test_only_executions_beside_the_needed_one_are_needless() -> None:
     def failed(goal: str, execution: str | None) -> frozenset[str]:
         report = {'projects': [{'failure': {'mojo': goal, 'execution': execution}}]}
-        return find_needless_plugins(JvmAnswer(report=report, files=(), cpu_seconds=0.0))
+        return find_failed_needless_plugins(JvmAnswer(report=report, files=(), cpu_seconds=0.0))
 
     assert failed('maven-compiler-plugin:compile', 'module') == {'maven-compiler-plugin@module'}
     assert failed('maven-compiler-plugin:compile', 'default-compile') == set()

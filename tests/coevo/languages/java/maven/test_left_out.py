@@ -8,7 +8,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import NEEDS_LFS_FILE, NEEDS_SUBMODULE
-from coevo.languages.java.maven.left_out import find_absent_need
+from coevo.languages.java.maven.left_out import find_missing_content_kind
 from tests.projects import junit, mined, pom, source, write
 from tests.repos import commit, init, name_submodule
 
@@ -46,8 +46,8 @@ def test_submodule_is_needed_if_a_pom_names_it_or_it_lies_in_a_source_folder(
     head = repository.resolve('HEAD')
     assert repository.list_submodules(head) == (path,)
     assert path not in repository.tree(head)
-    assert find_absent_need(repository, head) == (NEEDS_SUBMODULE if need else None)
-    assert find_absent_need(repository, head, 'elsewhere') is None
+    assert find_missing_content_kind(repository, head) == (NEEDS_SUBMODULE if need else None)
+    assert find_missing_content_kind(repository, head, 'elsewhere') is None
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_lfs_file_is_needed_if_a_pom_names_it(
     folder = init(tmp_path / 'demo')
     commit(folder, 'first', {**files, **ATTRIBUTES})
     repository = Repository(folder / '.git')
-    assert find_absent_need(repository, repository.resolve('HEAD'), '.') == need
+    assert find_missing_content_kind(repository, repository.resolve('HEAD'), '.') == need
 
 
 @pytest.mark.jvm

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from coevo.model.words import Label, MethodChange, Outcome, Track
-from flows.reverification import ReverifyOptions, reverify
+from flows.reverification import ReverifyOptions, reverify_labels
 from tests.once import mined_once
 from tests.projects import Mined, write
 
@@ -315,6 +315,6 @@ def test_overrides_of_project_settings_are_recorded(shapes: Mined) -> None:
 @pytest.mark.timeout(900)
 def test_labels_are_confirmed_by_reverification(shapes: Mined) -> None:
     """Under the override that their pair was given, alone or beside few of their neighbours."""
-    report = reverify(ReverifyOptions(store=shapes.store, sample=8))
+    report = reverify_labels(ReverifyOptions(store=shapes.store, sample=8))
     assert report.population == len(shapes.methods)
     assert (report.confirmed, report.lost, report.unknown) == (8, {}, {})

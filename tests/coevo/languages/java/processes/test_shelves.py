@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.processes.packed_trees import mount_shelves
+from coevo.languages.java.processes.packed_trees import make_mounts_of_files
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.storage.disk import find_cache_folder
@@ -89,11 +89,11 @@ def test_shelf_keeps_size_and_time_of_files_and_leaves_out_links(tmp_path: Path)
     link.symlink_to(jar)
     files = {'/repo/p/a.jar': jar, '/repo/b.jar': missing, '/repo/c.jar': link, '/tools/w.jar': jar}
     shelves = tmp_path / 'shelves'
-    mounts = list(mount_shelves(shelves, files))
+    mounts = list(make_mounts_of_files(shelves, files))
     assert [mount.target for mount in mounts] == ['/repo', '/tools']
     assert [path.name for path in sorted(mounts[0].source.rglob('*'))] == ['p', 'a.jar']
     state = (mounts[0].source / 'p/a.jar').stat()
     assert (state.st_size, state.st_mtime_ns) == (7, jar.stat().st_mtime_ns)
-    assert list(mount_shelves(shelves, files)) == mounts
-    assert list(mount_shelves(shelves, {})) == []
+    assert list(make_mounts_of_files(shelves, files)) == mounts
+    assert list(make_mounts_of_files(shelves, {})) == []
     assert len(list(shelves.iterdir())) == 1

@@ -25,8 +25,8 @@ FILES = (
 
 
 def alone(text: str) -> SourceFile:
-    tokens._get_cached_leaves.cache_clear()
-    syntax._get_cached_members.cache_clear()
+    tokens._get_leaves_cache_entry.cache_clear()
+    syntax._get_members_cache_entry.cache_clear()
     return parse_uncached(text.encode())
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.java.building.compilation import CompileReport, add_unread_classes
-from coevo.languages.java.revisions.failures import find_unread_tests, name_test_class
+from coevo.languages.java.revisions.failures import find_too_nested_tests, name_test_class
 from coevo.model.records import TestMethod
 from tests.repos import commit, init
 
@@ -30,7 +30,7 @@ def test_only_deeply_nested_test_files_are_left_unread(tmp_path: Path) -> None:
         'src/test/resources/Deep.java': nested(1500),
     }
     rev = commit(init(tmp_path / 'repo'), 'one', files)
-    found = find_unread_tests(Repository(tmp_path / 'repo' / '.git'), rev)
+    found = find_too_nested_tests(Repository(tmp_path / 'repo' / '.git'), rev)
     assert found == {f'{TESTS}/Deep.java', f'{TESTS}/Anonymous.java'}
     assert name_test_class(f'{TESTS}/Deep.java') == 'shop.Deep'
 

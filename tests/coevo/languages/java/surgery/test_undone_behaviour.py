@@ -74,7 +74,9 @@ def test_plain_values_are_of_the_type_that_is_returned(name: str, expected: list
 
 
 def test_old_body_stands_behind_the_new_signature_with_its_imports() -> None:
-    made = undo.keep_signature(*(located('java', PATH, text, 'Till.price') for text in (OLD, NEW)))
+    made = undo.restore_body_under_new_signature(
+        *(located('java', PATH, text, 'Till.price') for text in (OLD, NEW))
+    )
 
     assert made is not None
     assert b'import java.util.ArrayList;' in made
@@ -85,11 +87,13 @@ def test_old_body_stands_behind_the_new_signature_with_its_imports() -> None:
 
 def test_old_body_whose_parameter_is_gone_is_left_out() -> None:
     old, new = (located('java', PATH, text, 'Till.open') for text in (OLD, NEW))
-    assert undo.keep_signature(old, new) is None
+    assert undo.restore_body_under_new_signature(old, new) is None
 
 
 def test_constant_gets_its_old_value() -> None:
-    made = undo.keep_signature(*(located('java', PATH, text, 'Till.MAX') for text in (OLD, NEW)))
+    made = undo.restore_body_under_new_signature(
+        *(located('java', PATH, text, 'Till.MAX') for text in (OLD, NEW))
+    )
     assert made == NEW.replace('MAX = 5', 'MAX = 3').encode()
 
 

@@ -124,7 +124,7 @@ def test_plain_body_keeps_docstring_and_head() -> None:
 
 
 def test_old_body_stands_behind_the_new_signature_with_its_imports() -> None:
-    made = undo.keep_signature(
+    made = undo.restore_body_under_new_signature(
         *(located('python', PATH, text, 'Till.price') for text in (OLD, NEW))
     )
 
@@ -140,5 +140,5 @@ def test_old_body_that_would_only_raise_is_left_out(name: str) -> None:
     """A parameter, an attribute or a helper of it is gone."""
     old, new = (located('python', PATH, text, name) for text in (OLD, NEW))
 
-    assert undo.keep_signature(old, new) is None
+    assert undo.restore_body_under_new_signature(old, new) is None
     assert undo.undo_member(Revised.MODIFIED, old, new) is None
