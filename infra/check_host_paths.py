@@ -67,7 +67,7 @@ OWN_NAMES = frozenset(
             'compute_short_hash',
             'digest_files',
             'encode_folder_name',
-            'name_folder',
+            'name_coverage_folder',
             'len',
             'id',
             'gettempdir',

@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from coevo.sandboxes.sandbox import Job, Sandbox
+if TYPE_CHECKING:
+    from coevo.sandboxes.job import Job
+    from coevo.sandboxes.sandbox import Sandbox
 
 # Patterns of the paths at which distributions install it; every sandbox shows these folders.
 PLACES = tuple(

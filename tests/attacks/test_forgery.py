@@ -125,7 +125,7 @@ def test_forgery_by_jvm_options_passes_if_options_are_not_filtered(
 ) -> None:
     """Else the tests above would prove nothing."""
     monkeypatch.setattr(launch, 'select_usable_options', str.split)
-    monkeypatch.setattr(launch, 'select_usable_environment', dict)
+    monkeypatch.setattr(launch, 'limit_variables_to_usable_options', dict)
     opened = open_sandbox('bubblewrap')
     verdict = told(opened, projects[forgery.name], forgery)
     opened.close()

@@ -60,8 +60,8 @@ def edit(product: Path, name: str, old: str, new: str) -> tuple[str, ...]:
         ),
         (
             'coevo/languages/python/resolution.py',
-            'def _work_around',
-            'def _never_called() -> None: ...\n\n\ndef _work_around',
+            'def _apply_workaround',
+            'def _never_called() -> None: ...\n\n\ndef _apply_workaround',
             (),
         ),
         (
