@@ -1,4 +1,6 @@
-"""The cost of a pair's steps, and how far back a repository is mined by the tasks that it gave for it."""
+"""The cost of a pair's steps, and how far back a repository is mined by the tasks that it gave for
+it.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from coevo.languages.project_runs import RAN
+from coevo.languages.verdicts import RAN
 from coevo.model.drops import Drop
 from coevo.model.labels import TRACKS
 from coevo.model.reasons import Reason

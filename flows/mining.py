@@ -36,7 +36,7 @@ from flows.rows import (
 from flows.single_revision.study import StudyRequest, study_revision
 from flows.study import PairContext, Study, Tools, study_pair
 from miners.diffs.changes import PairChange, diff_pair
-from miners.walks.windows import find_tests_changed_in_between
+from miners.walks.states import find_tests_changed_in_between
 
 # The first part decides which states of a window can be the old end of a task: those whose own
 # tests compile. A nearer state that does not compile is no reason to drop a change that a farther

@@ -35,19 +35,18 @@ from coevo.storage.walks import BudgetOutcome
 from flows.budgets import FIRST_COMMITS, compute_yields, decide_budget
 from flows.cloning import open_clone
 from flows.dating import date_mined_repository
-from flows.licence import find_spdx_expression
+from flows.licence import check_and_mark_privacy, describe_kept_out_rows, find_spdx_expression
 from flows.measure_pass import PartitionMeasuring, find_deviating_run_count
 from flows.mining import MiningRun, compute_segment_key
 from flows.missing_pairs import MineReport, find_missing_pairs, mine_missing_pairs
 from flows.options import MineOptions
-from flows.privacy import check_and_mark_privacy, describe_kept_out_rows
 from flows.segment_keys import compute_basis
 from flows.study import Tools
 from miners.cloning.clones import Clone
 from miners.cloning.damage import mark_suspect_commits
 from miners.diffs.siblings import group_methods_by_module
 from miners.walks.pairs import Route, Visit, visit_route
-from miners.walks.releases import find_latest_release
+from miners.walks.routes import find_latest_release
 
 
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:

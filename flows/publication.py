@@ -25,7 +25,7 @@ from flows.licence import check_accepted_licences
 from flows.options import ReleaseOptions
 from flows.release_clones import ReleaseClones
 from flows.untested import add_untested_functions
-from miners.cloning.retention import protect_commits_from_removal
+from miners.cloning.remotes import protect_commits_from_removal
 from packagers import code_free
 from packagers.code_free import EditionReport
 from packagers.implement import build_implement_tasks

@@ -44,7 +44,7 @@ from flows.validations import (
 from miners.cloning.clones import Clone
 from miners.cloning.remotes import NO_LIMITS, FetchLimits
 from miners.diffs.siblings import group_methods_by_module
-from miners.walks.releases import find_latest_release
+from miners.walks.routes import find_latest_release
 
 # For all tests of a revision: three times the limit of the profile `testevo`.
 SUITE_CPU_SECONDS = 1800.0

@@ -1,4 +1,6 @@
-"""Fix for a release what gold notices: where it is strict, and which changes of the code its assertions reach."""
+"""Fix for a release what gold notices: where it is strict, and which changes of the code its
+assertions reach.
+"""
 
 from __future__ import annotations
 

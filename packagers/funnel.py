@@ -1,4 +1,6 @@
-"""Compute the funnel of a release, and what it changes for each repository compared with the release before."""
+"""Compute the funnel of a release, and what it changes for each repository compared with the
+release before.
+"""
 
 from __future__ import annotations
 

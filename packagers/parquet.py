@@ -1,4 +1,6 @@
-"""Write tables as Parquet files, where the same rows give the same bytes, with columns for the editions of a snapshot."""
+"""Write tables as Parquet files, where the same rows give the same bytes, with columns for the
+editions of a snapshot.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Measure how much of a task's answer its start state shows: similar texts, and the form of a new test."""
+"""Measure how much of a task's answer its start state shows: similar texts, and the form of a new
+test.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Make the environment and the prompt of a task from the rows of its targets, and choose the files that it shows."""
+"""Make the environment and the prompt of a task from the rows of its targets, and choose the files
+that it shows.
+"""
 
 from __future__ import annotations
 

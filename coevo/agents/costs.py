@@ -1,4 +1,6 @@
-"""What attempts cost: prices of tokens, an estimate beforehand, and limits that are kept during an attempt."""
+"""What attempts cost: prices of tokens, an estimate beforehand, and limits that are kept during an
+attempt.
+"""
 
 from __future__ import annotations
 

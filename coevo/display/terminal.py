@@ -1,4 +1,6 @@
-"""Safe output: third-party texts must not control the terminal, and secrets are removed from what is kept or shown."""
+"""Safe output: third-party texts must not control the terminal, and secrets are removed from what
+is kept or shown.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Further runs of labelled tests: passes confirmed by an observer, and traces of what a test executes."""
+"""Further runs of labelled tests: passes confirmed by an observer, and traces of what a test
+executes.
+"""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from coevo.engine.results import CellResult, Evidence, PairEvaluation, SelectedM
 from coevo.engine.suites import TestsOf
 from coevo.languages.builds import Build
 from coevo.languages.capabilities import Capability
-from coevo.languages.project_runs import RAN, ProjectRun
 from coevo.languages.table import offers_capability
+from coevo.languages.verdicts import RAN, ProjectRun
 from coevo.model.quality import PairEnd
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod

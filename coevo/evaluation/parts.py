@@ -1,4 +1,6 @@
-"""Parts of an evaluation: tasks split by repository, so that machines share the work, and their results merged."""
+"""Parts of an evaluation: tasks split by repository, so that machines share the work, and their
+results merged.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`results.parquet`, the rows of an evaluation from which every figure follows, and the same rows as JUnit XML."""
+"""`results.parquet`, the rows of an evaluation from which every figure follows, and the same rows
+as JUnit XML.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Access to chosen commits of repositories: from stored clones or fetched, with only a few of them open."""
+"""Access to chosen commits of repositories: from stored clones or fetched, with only a few of them
+open.
+"""
 
 from __future__ import annotations
 

@@ -12,10 +12,9 @@ from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.cells import BorrowedSettings, CellEdits, CheckedSource, CompiledTests
 from coevo.languages.mutation import ByteCodeMutants
 from coevo.languages.observation import PLAIN, RunConditions
-from coevo.languages.project_runs import ProjectRun
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.traces import TraceBatch
-from coevo.languages.verdicts import Verdict, VerdictBatch
+from coevo.languages.verdicts import ProjectRun, Verdict, VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.listener import Say, ignore_message
 from coevo.model.records import Pair, TestMethod

@@ -1,4 +1,6 @@
-"""The means by which an agent can compile and run the tests of a task without network, and what a prompt says of them."""
+"""The means by which an agent can compile and run the tests of a task without network, and what a
+prompt says of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Mutants of source files: a Protocol for mutators of lines, the lines that only document, and programs that make their own mutants."""
+"""Mutants of source files: a Protocol for mutators of lines, the lines that only document, and
+programs that make their own mutants.
+"""
 
 from __future__ import annotations
 

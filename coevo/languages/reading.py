@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Protocol
 
 from coevo.git.repository import Repository, TreeEntry
@@ -17,6 +18,11 @@ from coevo.languages.layout import PathClassification, ProductionKind, Side
 from coevo.languages.prints import LexicalRules
 from coevo.languages.traces import ExecutedMethod
 from coevo.model.records import FileOrigin, TestMethod
+
+
+def accept_any_file(source: bytes, own: Sequence[bytes]) -> str | None:
+    """Return None: every file is accepted, since its behaviour is observed instead."""
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,3 +285,32 @@ def request_no_fixtures(member: Member) -> bool:
 def expect_no_throws(source: bytes) -> tuple[str, ...]:
     """Return nothing: tests of this language do not declare which throwables may end them."""
     return ()
+
+
+def name_by_types(file: SourceFile, path: str) -> tuple[str, ...]:
+    """Return the binary names of the top-level types of a file; `path` is not used."""
+    return tuple(type_.name for type_ in file.types if not type_.outer)
+
+
+def name_by_path(file: SourceFile, path: str) -> tuple[str, ...]:
+    """Return the repository path of a file as its only name; `file` is not used."""
+    return (path,)
+
+
+def name_by_stem(tree: RevisionTree, path: str) -> frozenset[str]:
+    """Return the file name without folder and extension, as the only name.
+
+    For languages in which it names a type or module. The tree is not read.
+    """
+    return frozenset({PurePosixPath(path).stem})
+
+
+def name_by_declarations(tree: RevisionTree, path: str) -> frozenset[str]:
+    """Return the simple names of a file's types and of their members, with that of its package.
+
+    The package is one of the types. This fits languages in which the files of a package see each
+    other's names without imports.
+    """
+    file = tree.parse_file(path)
+    functions = (member.name for type_ in file.types for member in type_.members)
+    return frozenset({*functions, *(type_.simple for type_ in file.types)})

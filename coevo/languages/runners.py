@@ -1,14 +1,62 @@
-"""Finds the classes that run a test method: the one that declares it, or those derived from it."""
+"""Finds the classes that run a test method, and answers whether a property holds for a type or any
+type above it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.layout import Side
 from coevo.languages.reading import RevisionTree
 from coevo.model.records import TestMethod
+
+Ask = Callable[[str], tuple[bool, Iterable[str]]]
+"""Takes a name. Returns whether the property holds for the name itself, and the names directly
+above it.
+"""
+
+
+class AncestryQuery:
+    """A search for a property among names and all names above them, which caches its answers.
+
+    ask  returns whether one name has the property itself, and the names directly above it
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._known: dict[str, bool] = {}
+
+    def holds_for_any_ancestor(self, name: str) -> bool:
+        """Return whether the property holds for a name or for any name above it, however far."""
+        if name not in self._known:
+            self._known[name] = self._search(name)
+        return self._known[name]
+
+    def _search(self, name: str) -> bool:
+        """Search upwards from a name, and cache an answer for each name visited.
+
+        If the property holds somewhere above, it holds for all names on the way there. Otherwise it
+        holds for none of the names visited.
+        """
+        below: dict[str, str | None] = {name: None}
+        todo = [name]
+        while todo:
+            current = todo.pop()
+            own, above = self._ask(current)
+            if own or any(self._known.get(each) for each in above):
+                way: str | None = current
+                while way is not None:
+                    self._known[way] = True
+                    way = below[way]
+                return True
+            new = [each for each in above if each not in below and each not in self._known]
+            below.update(dict.fromkeys(new, current))
+            todo += new
+        self._known.update(dict.fromkeys(below, False))
+        return False
+
 
 IsRun = Callable[[str, DeclaredType], bool]
 """Returns whether the framework runs the tests of a type of a file under the type's own name."""

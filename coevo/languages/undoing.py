@@ -1,4 +1,6 @@
-"""Protocols for edits of the code whose effect is known: undoing one changed declaration, and text without effect."""
+"""Protocols for edits of the code whose effect is known: undoing one changed declaration, and text
+without effect.
+"""
 
 from __future__ import annotations
 

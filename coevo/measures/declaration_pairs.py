@@ -1,4 +1,6 @@
-"""Locate a changed declaration at both ends of a pair, and the type that a test class is named after."""
+"""Locate a changed declaration at both ends of a pair, and the type that a test class is named
+after.
+"""
 
 from __future__ import annotations
 

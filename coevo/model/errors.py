@@ -1,4 +1,6 @@
-"""The errors that coevo raises on purpose, and the only place that catches the unexpected ones, which are bugs."""
+"""The errors that coevo raises on purpose, and the only place that catches the unexpected ones,
+which are bugs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Families of tasks: what a task asks for, about which code, from which revision; what `maintenance` and `implement` add."""
+"""Families of tasks: what a task asks for, about which code, from which revision; what
+`maintenance` and `implement` add.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""All rows that one pair yields, and the measures of its gold tests, which are made by a later pass."""
+"""All rows that one pair yields, and the measures of its gold tests, which are made by a later
+pass.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The files that a sandbox shows: those of the system in all back ends, and a job's mounts, checked before any is made."""
+"""The files that a sandbox shows: those of the system in all back ends, and a job's mounts, checked
+before any is made.
+"""
 
 from __future__ import annotations
 

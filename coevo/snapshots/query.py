@@ -1,4 +1,6 @@
-"""`coevo query`: run one SQL query on a snapshot, or on what became public after a cutoff; look up the prompt of a task."""
+"""`coevo query`: run one SQL query on a snapshot, or on what became public after a cutoff; look up
+the prompt of a task.
+"""
 
 from __future__ import annotations
 

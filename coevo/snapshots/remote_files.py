@@ -1,4 +1,6 @@
-"""Read files of a web server by ranges (RFC 9110, 14), and give DuckDB a file system of them, so that only needed parts are read."""
+"""Read files of a web server by ranges (RFC 9110, 14), and give DuckDB a file system of them, so
+that only needed parts are read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Find data files, helper files and members of helpers that a pair adds to the test tree, which its new tests need."""
+"""Find data files, helper files and members of helpers that a pair adds to the test tree, which its
+new tests need.
+"""
 
 from __future__ import annotations
 

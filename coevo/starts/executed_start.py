@@ -1,4 +1,6 @@
-"""Check the start state of a task: its targets must be broken or absent, and the tests that stay must still pass."""
+"""Check the start state of a task: its targets must be broken or absent, and the tests that stay
+must still pass.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Folders for everything but data, and file-system errors that a user can fix, explained in a sentence."""
+"""Folders for everything but data, and file-system errors that a user can fix, explained in a
+sentence.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Records stored as files: one line of JSON or a Parquet table; records of bugs, and the bases on which segments were mined."""
+"""Records stored as files: one line of JSON or a Parquet table; records of bugs, and the bases on
+which segments were mined.
+"""
 
 from __future__ import annotations
 

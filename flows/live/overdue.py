@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import FlowRunFilter
@@ -16,7 +16,25 @@ from prefect.runtime import flow_run as this_run
 
 from coevo.storage.place import Root
 from flows.batches import batch
-from flows.paging import read_pages
+
+# As many entries as a Prefect server gives in one answer.
+PAGE = 200
+
+_T = TypeVar('_T')
+
+
+def read_pages(read_page: Callable[[int, int], Sequence[_T]], size: int = PAGE) -> Iterator[_T]:
+    """Yield the entries of all pages, until a page is not full.
+
+    read_page  returns the entries of one page, given their greatest number and how many to skip
+    """
+    offset = 0
+    while True:
+        page = read_page(size, offset)
+        yield from page
+        if len(page) < size:
+            return
+        offset += len(page)
 
 
 def list_flow_runs(client: SyncPrefectClient, wanted: FlowRunFilter) -> tuple[FlowRun, ...]:

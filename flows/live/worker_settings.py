@@ -1,4 +1,6 @@
-"""The settings of a worker's machine, from its environment, and the checks of its tools and of the server."""
+"""The settings of a worker's machine, from its environment, and the checks of its tools and of the
+server.
+"""
 
 from __future__ import annotations
 

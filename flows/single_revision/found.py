@@ -1,4 +1,6 @@
-"""Make rows of `single_revision`, and keep the results of a revision's test files while others are still to run."""
+"""Make rows of `single_revision`, and keep the results of a revision's test files while others are
+still to run.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,6 @@ from coevo.model.errors import Fatal
 from coevo.storage.clone_folders import locate_clone, lock_for_change, lock_for_use
 from coevo.storage.durable import sync_to_disk
 from miners.cloning import damage, tombstones
-from miners.cloning.evictions import make_room
 from miners.cloning.mirror_git import (
     ORIGIN,
     DamagedMirror,
@@ -39,6 +38,7 @@ from miners.cloning.remotes import (
     FetchLimits,
     Remote,
 )
+from miners.cloning.tombstones import make_room
 from miners.discovery.candidates import RepositoryReason, Unclonable
 from miners.discovery.crawls import record_clone_refs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,11 +14,14 @@ from coevo.git.clones import SILENCE_SECONDS, make_fetch_environment
 from coevo.git.fetches import FETCH
 from coevo.git.repository import ENVIRONMENT, load_absent_object_ids, save_absent_object_ids
 from coevo.model.errors import Transient
+from coevo.storage.clone_folders import lock_for_change
 from miners.cloning.mirror_git import (
     NO_SPACE,
     count_bytes,
     find_missing,
+    list_refs,
     remove_stale_files,
+    run_checked_git,
     run_git,
 )
 from miners.discovery.candidates import RepositoryReason, Unclonable
@@ -413,3 +416,17 @@ def _quote_path(path: Path) -> str:
     """Quote a path for Git's list of folders, which is separated by colons."""
     escaped = os.fspath(path).replace('\\', '\\\\').replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def protect_commits_from_removal(git_dir: Path, revs: Iterable[str]) -> None:
+    """Point refs under refs/coevo/released/ at commits, so that Git and coevo never remove them.
+
+    Raises: DamagedMirror if one is missing.
+    """
+    with lock_for_change(git_dir):
+        remove_stale_files(git_dir)
+        new = {*revs} - {*(ref.removeprefix(RELEASED) for ref in list_refs(git_dir))}
+        commands = [f'update {RELEASED}{rev} {rev}\n' for rev in sorted(new)]
+        if commands:
+            run_checked_git(git_dir, 'update-ref', '--stdin', stdin=''.join(commands))
+            run_checked_git(git_dir, 'pack-refs', '--all')

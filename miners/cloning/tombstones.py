@@ -1,23 +1,22 @@
-"""Write and read the tombstone of an evicted clone: its source, its crawl, and what only it had.
-
-NAME.remains/source.json        {"location": URL, "kept": ids of commits that the source lost}
-NAME.remains/kept.pack          the objects of these commits, except those that the source's default
-                                branch and tags lead to
-NAME.remains/coevo-crawl.json   when the clone was brought to the state of its refs
+"""Limit the disk space of a store's clones: evict what can be fetched again, and leave a tombstone
+with its source.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import tempfile
 from collections.abc import Collection
 from pathlib import Path
 
 from coevo.git.repository import ENVIRONMENT
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.storage import durable
+from coevo.storage.clone_folders import load_last_use, lock_if_deserted
 from miners.cloning.mirror_git import (
+    count_bytes,
     find_missing,
     list_refs,
     load_origin,
@@ -25,7 +24,7 @@ from miners.cloning.mirror_git import (
     run_git,
     stream_git,
 )
-from miners.cloning.remotes import KEPT, AdvertisedRefs, Remote
+from miners.cloning.remotes import KEPT, RELEASED, Address, AdvertisedRefs, FetchLimits, Remote
 from miners.discovery.crawls import CRAWL
 
 _SOURCE, _PACK = 'source.json', 'kept.pack'
@@ -138,3 +137,64 @@ def _load_tombstone(git_dir: Path) -> tuple[str, tuple[str, ...]] | None:
 
 def _get_folder(git_dir: Path) -> Path:
     return git_dir.with_suffix('.remains')
+
+
+_log = logging.getLogger(__name__)
+
+
+def make_room(clones: Path, limits: FetchLimits, *, needed: int = 0) -> tuple[str, ...]:
+    """Evict clones of a folder until they and `needed` bytes fit the limit; return their names.
+
+    The limit is `limits.store_bytes`; nothing happens without one. If not enough can be evicted, a
+    warning is logged.
+    """
+    if limits.store_bytes is None or not clones.is_dir():
+        return ()
+    left = limits.store_bytes - needed - count_bytes(clones)
+    evicted = []
+    for git_dir in _list_clones_by_last_use(clones):
+        if left >= 0:
+            break
+        if _evict(git_dir, limits):
+            evicted.append(git_dir.stem)
+            left = limits.store_bytes - needed - count_bytes(clones)
+    if left < 0:
+        _log.warning(
+            f'the clones in {clones} are {-left:,} bytes above their limit, and none of the others '
+            'can be had again now'
+        )
+    return tuple(evicted)
+
+
+def _list_clones_by_last_use(clones: Path) -> list[Path]:
+    """Return the paths of complete and of unfinished clones, the least recently used first."""
+    whole = {path for path in clones.glob('*.git') if not path.name.startswith('.')}
+    begun = {path.with_name(path.name[1:].removesuffix('.new')) for path in clones.glob('.*.new')}
+    return sorted(whole | begun, key=lambda path: (load_last_use(path), path.name))
+
+
+def _evict(git_dir: Path, limits: FetchLimits) -> bool:
+    """Remove a clone if it can be fetched again; return whether it was removed."""
+    with lock_if_deserted(git_dir) as alone:
+        if not alone:
+            return False
+        if git_dir.is_dir():
+            try:
+                if not _write_tombstone_if_evictable(git_dir, limits):
+                    return False
+            except (Fatal, Transient):  # gone, unreachable or damaged: this may be the last copy
+                return False
+            # Rename it first, so that a kill leaves no partial clone under its name.
+            git_dir.rename(git_dir.with_name(f'.{git_dir.name}.evicted'))
+        for leftover in git_dir.parent.glob(f'.{git_dir.name}.*'):
+            shutil.rmtree(leftover)
+        return True
+
+
+def _write_tombstone_if_evictable(git_dir: Path, limits: FetchLimits) -> bool:
+    location = load_origin(git_dir)
+    if location.startswith('/') or any(ref.startswith(RELEASED) for ref in list_refs(git_dir)):
+        return False
+    remote = Remote(address=Address(location=location, local=False), limits=limits)
+    write_tombstone(git_dir, remote.list_refs())
+    return True

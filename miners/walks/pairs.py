@@ -14,8 +14,7 @@ from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
 from coevo.model.records import Commit, Pair
 from coevo.model.words import Walk
-from miners.walks.releases import list_head_and_release, pair_with_themselves
-from miners.walks.routes import Route
+from miners.walks.routes import Route, list_head_and_release, pair_with_themselves
 from miners.walks.states import pair_neighbouring_states, pair_states_in_window
 
 __all__ = ['Route', 'Visit', 'visit_route']

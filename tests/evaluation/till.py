@@ -16,7 +16,7 @@ from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.rows import ResultHeader, make_rows
 from coevo.git.repository import Repository
 from coevo.languages.java.engine import JavaBuilder
-from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.revisions.jdk_choice import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.observation import RunConditions
 from coevo.snapshots.snapshot import attach_snapshots

@@ -14,11 +14,10 @@ from coevo.snapshots.catalogue import load_catalogue
 from coevo.snapshots.snapshot import open_snapshots
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.place import Url
-from flows.licence import check_accepted_licences
+from flows.licence import check_accepted_licences, refuse_object_store
 from flows.missing_pairs import MineReport
 from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
-from flows.privacy import refuse_object_store
 from flows.publication import publish_release
 from packagers import publishing
 from tests.languages import toys

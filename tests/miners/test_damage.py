@@ -10,7 +10,7 @@ import pytest
 from coevo.git.repository import Repository
 from miners.cloning.clones import obtain_clone
 from miners.cloning.damage import mark_suspect_commits
-from miners.cloning.retention import protect_commits_from_removal
+from miners.cloning.remotes import protect_commits_from_removal
 from miners.discovery.crawls import load_crawl_time, record_clone_refs
 from tests.miners.hosting import refs
 from tests.repos import commit, git, init

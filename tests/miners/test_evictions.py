@@ -14,10 +14,9 @@ from coevo.git.repository import Repository
 from coevo.model.errors import Transient
 from coevo.storage.clone_folders import ClonePins, locate_clone, lock_for_use
 from miners.cloning.clones import obtain_clone, pin_clone, pin_existing_clone
-from miners.cloning.evictions import make_room
 from miners.cloning.mirror_git import count_bytes
-from miners.cloning.remotes import FetchLimits
-from miners.cloning.retention import protect_commits_from_removal
+from miners.cloning.remotes import FetchLimits, protect_commits_from_removal
+from miners.cloning.tombstones import make_room
 from miners.discovery.crawls import CRAWL, load_crawl_time, record_clone_refs
 from tests.git_server import Fault
 from tests.miners.hosting import Host, hosting, refs

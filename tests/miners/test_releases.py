@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from miners.walks.releases import find_latest_release
+from miners.walks.routes import find_latest_release
 from tests.repos import commit, git, init
 
 

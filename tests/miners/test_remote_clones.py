@@ -18,8 +18,7 @@ from coevo.model.errors import Fatal, Transient
 from coevo.storage.clone_folders import locate_clone
 from miners.cloning import clones
 from miners.cloning.clones import get_scratch_folder, obtain_clone
-from miners.cloning.remotes import FetchLimits
-from miners.cloning.retention import protect_commits_from_removal
+from miners.cloning.remotes import FetchLimits, protect_commits_from_removal
 from miners.discovery.candidates import RepositoryReason, Unclonable
 from miners.discovery.crawls import CRAWL, record_clone_refs
 from tests.git_server import Fault

@@ -7,7 +7,7 @@ from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from miners.diffs.changes import diff_pair
-from miners.walks.windows import find_tests_changed_in_between
+from miners.walks.states import find_tests_changed_in_between
 from tests import repos
 from tests.miners.pairs_of import MAIN, TEST
 

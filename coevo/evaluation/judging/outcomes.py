@@ -1,4 +1,6 @@
-"""The decision from the results of a target to its one outcome (TestEvo-Bench, 4.1), and the result of a whole prediction."""
+"""The decision from the results of a target to its one outcome (TestEvo-Bench, 4.1), and the result
+of a whole prediction.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Re-runs of submitted tests, each in a fresh process of its own, to find those that do not always do the same."""
+"""Re-runs of submitted tests, each in a fresh process of its own, to find those that do not always
+do the same.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The cells in which submitted targets run: what is shown of the code's text, and the old test tree on the old code."""
+"""The cells in which submitted targets run: what is shown of the code's text, and the old test tree
+on the old code.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Checks of a submission: faults found without running anything, and a second evaluation compared with its results."""
+"""Checks of a submission: faults found without running anything, and a second evaluation compared
+with its results.
+"""
 
 from __future__ import annotations
 

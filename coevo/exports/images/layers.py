@@ -1,4 +1,6 @@
-"""Layers of images as tar archives, where equal files give equal bytes, and the layers of a start state."""
+"""Layers of images as tar archives, where equal files give equal bytes, and the layers of a start
+state.
+"""
 
 from __future__ import annotations
 

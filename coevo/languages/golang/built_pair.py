@@ -37,9 +37,8 @@ from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns, run_go_tes
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import GoRunResult, parse_trace
 from coevo.languages.observation import PLAIN, RunConditions, mark_as_tampered
-from coevo.languages.project_runs import ProjectRun
 from coevo.languages.traces import Trace, TraceBatch, unite_traces
-from coevo.languages.verdicts import Verdict, VerdictBatch
+from coevo.languages.verdicts import ProjectRun, Verdict, VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome

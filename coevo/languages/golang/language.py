@@ -9,13 +9,13 @@ from coevo.git.repository import Repository
 from coevo.languages import base
 from coevo.languages.capabilities import Capability
 from coevo.languages.golang import assertions, reading, surgery
-from coevo.languages.golang.commands import (
+from coevo.languages.golang.engine import make_engine as make_engine
+from coevo.languages.golang.kits import (
+    GoKits,
     add_commands as add_commands,
     choose_command_prefix,
     make_run_pattern,
 )
-from coevo.languages.golang.engine import make_engine as make_engine
-from coevo.languages.golang.kits import GoKits
 from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.golang.refactorings import GoRefactoringFinder
 from coevo.languages.golang.supply import GoSupply, inspect_machine as inspect_machine

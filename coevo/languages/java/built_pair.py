@@ -29,9 +29,8 @@ from coevo.languages.java.tracing.code_files import find_code_files
 from coevo.languages.java.umpire import run_by_maven
 from coevo.languages.mutation import ByteCodeMutants
 from coevo.languages.observation import PLAIN, MainSources, RunConditions
-from coevo.languages.project_runs import ProjectRun
 from coevo.languages.traces import Trace, TraceBatch
-from coevo.languages.verdicts import NO_CLOCK, OPTIONS_REFUSED, Verdict, VerdictBatch
+from coevo.languages.verdicts import NO_CLOCK, OPTIONS_REFUSED, ProjectRun, Verdict, VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.quality import PitTrouble
 from coevo.model.records import Pair, TestMethod

@@ -11,8 +11,8 @@ from coevo.languages.core.engines import RunEngine
 from coevo.languages.engine import RunSettings
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.jdk_worker import JdkWorker
-from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.failures import fails_on_any_jdk
+from coevo.languages.java.revisions.jdk_choice import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import Jdk

@@ -17,7 +17,7 @@ from coevo.languages.core.test_runs import RunResult, run_in_fresh_process
 from coevo.languages.java.building.project_command import CPU_SECONDS
 from coevo.languages.java.building.report import name_failure
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
-from coevo.languages.project_runs import ProjectRun
+from coevo.languages.verdicts import ProjectRun
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 

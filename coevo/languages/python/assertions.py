@@ -1,4 +1,6 @@
-"""The measures of Python tests from their text: assertions with normalised texts, errors of loading, and lines to mutate."""
+"""The measures of Python tests from their text: assertions with normalised texts, errors of
+loading, and lines to mutate.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,6 @@ from coevo.languages.core.channel import TargetReport
 from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.engine import find_no_shadowing, refuse_mutation
 from coevo.languages.observation import PLAIN, RunConditions, mark_as_tampered
-from coevo.languages.project_runs import ProjectRun
 from coevo.languages.python.built import (
     BuiltEnd,
     PythonModule,
@@ -44,7 +43,7 @@ from coevo.languages.python.tracing import (
 )
 from coevo.languages.python.umpire import run_project_tests
 from coevo.languages.traces import Trace, TraceBatch, unite_reached_lines
-from coevo.languages.verdicts import NO_CLOCK, UNOBSERVED, Verdict, VerdictBatch
+from coevo.languages.verdicts import NO_CLOCK, UNOBSERVED, ProjectRun, Verdict, VerdictBatch
 from coevo.model.environments import Environment, LibraryEntry
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome

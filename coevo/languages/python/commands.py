@@ -1,4 +1,6 @@
-"""Names of a test method for pytest, and commands by which anyone runs the tests of a start state with uv and pytest."""
+"""Names of a test method for pytest, and commands by which anyone runs the tests of a start state
+with uv and pytest.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Decide whether a file belongs to the tests or to the code, by its path and by the settings of the revision."""
+"""Decide whether a file belongs to the tests or to the code, by its path and by the settings of the
+revision.
+"""
 
 from __future__ import annotations
 

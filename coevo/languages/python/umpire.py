@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from coevo.languages.project_runs import ProjectRun
 from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.commands import make_target
 from coevo.languages.python.events import PythonProcessReport, is_below_conftest
 from coevo.languages.python.options import make_developer_options
 from coevo.languages.python.runner import LOADING_SECONDS, PythonRunResult
+from coevo.languages.verdicts import ProjectRun
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 

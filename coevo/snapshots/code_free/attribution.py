@@ -1,4 +1,6 @@
-"""Fill the file ATTRIBUTION of an edition, its card and its Croissant file as far as its texts are restored."""
+"""Fill the file ATTRIBUTION of an edition, its card and its Croissant file as far as its texts are
+restored.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from coevo.languages import file_names, reading, submitted_files
+from coevo.languages import reading
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.layout import PathClassification, Side
 from coevo.languages.prints import LexicalRules
@@ -29,12 +29,12 @@ SUFFIXES = (SUFFIX,)
 TESTS_AMONG_SOURCES = False
 FIXTURE = '_before'
 COMMON_CALLS = NO_COMMON_CALLS
-explain_refusal = submitted_files.accept_any_file
+explain_refusal = reading.accept_any_file
 list_expected_throws = expect_no_throws
 list_provided_fixture_names = provide_no_fixture_names
 may_request_any_fixture = request_no_fixtures
-list_reference_names = file_names.name_by_stem
-list_watch_names = file_names.name_by_types
+list_reference_names = reading.name_by_stem
+list_watch_names = reading.name_by_types
 open_tree = trees.open_tree
 parse = syntax.parse
 parse_licences = reading.list_no_licences

@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from coevo.languages import file_names, grammars, reading, spans
+from coevo.languages import grammars, reading, spans
 from coevo.languages.core import comments
 from coevo.languages.golang.reading.common_calls import COMMON_CALLS as COMMON_CALLS
 from coevo.languages.golang.reading.declared import is_part_of as is_part_of
@@ -29,8 +29,8 @@ TESTS_AMONG_SOURCES = False
 
 list_provided_fixture_names = reading.provide_no_fixture_names
 may_request_any_fixture = reading.request_no_fixtures
-list_reference_names = file_names.name_by_declarations
-list_watch_names = file_names.name_by_path
+list_reference_names = reading.name_by_declarations
+list_watch_names = reading.name_by_path
 parse_licences = reading.list_no_licences
 list_expected_throws = reading.expect_no_throws
 compute_version = partial(

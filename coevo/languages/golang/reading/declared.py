@@ -1,4 +1,6 @@
-"""Lists the declarations of a Go file, with the files that `//go:embed` compiles in, and matches executed functions with them."""
+"""Lists the declarations of a Go file, with the files that `//go:embed` compiles in, and matches
+executed functions with them.
+"""
 
 from __future__ import annotations
 

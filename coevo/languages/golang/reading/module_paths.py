@@ -1,4 +1,6 @@
-"""Finds the folder of an imported package, by go.mod files, by workspaces (`go.work`), or by how the repository imports it."""
+"""Finds the folder of an imported package, by go.mod files, by workspaces (`go.work`), or by how
+the repository imports it.
+"""
 
 from __future__ import annotations
 

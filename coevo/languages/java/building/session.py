@@ -1,4 +1,6 @@
-"""A JVM in a sandbox that builds revisions and compiles test trees, one at a time, and the result of all tries to build."""
+"""A JVM in a sandbox that builds revisions and compiles test trees, one at a time, and the result
+of all tries to build.
+"""
 
 from __future__ import annotations
 

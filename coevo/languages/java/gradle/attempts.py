@@ -1,4 +1,6 @@
-"""Builds with Gradle: one try in a separate process, and commands with which anyone can run the tests of a start state."""
+"""Builds with Gradle: one try in a separate process, and commands with which anyone can run the
+tests of a start state.
+"""
 
 from __future__ import annotations
 

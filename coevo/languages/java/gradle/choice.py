@@ -1,4 +1,6 @@
-"""Read Gradle's scripts as text, without running them, and choose the Gradle that builds a revision."""
+"""Read Gradle's scripts as text, without running them, and choose the Gradle that builds a
+revision.
+"""
 
 from __future__ import annotations
 

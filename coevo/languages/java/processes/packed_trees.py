@@ -1,4 +1,6 @@
-"""The files of a test process: its tree as one archive file, and its libraries and tools in a folder of their own."""
+"""The files of a test process: its tree as one archive file, and its libraries and tools in a
+folder of their own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Failures that the sandbox or its JDK causes and not the project: how they are recognised and worked around."""
+"""Failures that the sandbox or its JDK causes and not the project: how they are recognised and
+worked around.
+"""
 
 from __future__ import annotations
 

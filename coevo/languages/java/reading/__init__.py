@@ -5,7 +5,7 @@ Implements `coevo.languages.reading.LanguageReading`.
 
 from functools import partial
 
-from coevo.languages import file_names, grammars, reading, submitted_files
+from coevo.languages import grammars, reading
 from coevo.languages.java.reading import syntax, tests, tokens
 from coevo.languages.java.reading.common_calls import COMMON_CALLS as COMMON_CALLS
 from coevo.languages.java.reading.executed import is_part_of as is_part_of
@@ -29,9 +29,9 @@ TESTS_AMONG_SOURCES = True
 
 list_provided_fixture_names = reading.provide_no_fixture_names
 may_request_any_fixture = reading.request_no_fixtures
-list_reference_names = file_names.name_by_stem
-list_watch_names = file_names.name_by_types
-explain_refusal = submitted_files.accept_any_file
+list_reference_names = reading.name_by_stem
+list_watch_names = reading.name_by_types
+explain_refusal = reading.accept_any_file
 compute_version = partial(
     grammars.hash_parser, 'tree-sitter-java', None, grammars, syntax, tokens, tests
 )

@@ -1,4 +1,6 @@
-"""Classify files by the standard folders of Maven and Gradle, and find those that a module ships or makes its product from."""
+"""Classify files by the standard folders of Maven and Gradle, and find those that a module ships or
+makes its product from.
+"""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from coevo.languages.ancestry import AncestryQuery
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.reading import Resolve
+from coevo.languages.runners import AncestryQuery
 from coevo.model.records import TestMethod
 
 TEST_ANNOTATIONS = frozenset(

@@ -1,4 +1,6 @@
-"""Reasons why no build tool can build a revision, and test files that no compiler gets, since their classes are nested too deeply."""
+"""Reasons why no build tool can build a revision, and test files that no compiler gets, since their
+classes are nested too deeply.
+"""
 
 from __future__ import annotations
 

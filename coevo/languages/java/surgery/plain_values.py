@@ -1,4 +1,6 @@
-"""Let a method return plain values of its type, or a field hold one, or put an old body behind a new signature."""
+"""Let a method return plain values of its type, or a field hold one, or put an old body behind a
+new signature.
+"""
 
 from __future__ import annotations
 

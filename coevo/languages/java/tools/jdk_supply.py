@@ -1,4 +1,6 @@
-"""The JDKs that a run may use: those of the machine, and Debian's packages that coevo unpacks itself."""
+"""The JDKs that a run may use: those of the machine, and Debian's packages that coevo unpacks
+itself.
+"""
 
 from __future__ import annotations
 

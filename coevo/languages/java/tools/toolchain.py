@@ -1,4 +1,6 @@
-"""The tools of the JVM side: a JDK, a pinned Maven, pinned libraries and RefactoringMiner, with their versions."""
+"""The tools of the JVM side: a JDK, a pinned Maven, pinned libraries and RefactoringMiner, with
+their versions.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 from functools import partial
 from pathlib import Path
 
-from coevo.languages import file_names, grammars, reading, spans, submitted_files
+from coevo.languages import grammars, reading, spans
 from coevo.languages.core import comments
 from coevo.languages.python.reading.common_calls import COMMON_CALLS as COMMON_CALLS
 from coevo.languages.python.reading.metadata_licences import parse_licences as parse_licences
@@ -28,9 +28,9 @@ from coevo.languages.python.reading.words import LEXIS as LEXIS, list_words as l
 SUFFIXES = ('.py',)
 TESTS_AMONG_SOURCES = False
 
-list_reference_names = file_names.name_by_stem
-list_watch_names = file_names.name_by_types
-explain_refusal = submitted_files.accept_any_file
+list_reference_names = reading.name_by_stem
+list_watch_names = reading.name_by_types
+explain_refusal = reading.accept_any_file
 list_expected_throws = reading.expect_no_throws
 compute_version = partial(
     grammars.hash_parser, 'tree-sitter-python', Path(__file__).parent, grammars, spans, comments

@@ -1,4 +1,6 @@
-"""Find the syntax of a Python file that has no effect, and normalise literals, whose quotes formatters change."""
+"""Find the syntax of a Python file that has no effect, and normalise literals, whose quotes
+formatters change.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The declaring statements of a module or class, the lines that statements begin on, and whether a function was executed."""
+"""The declaring statements of a module or class, the lines that statements begin on, and whether a
+function was executed.
+"""
 
 from __future__ import annotations
 

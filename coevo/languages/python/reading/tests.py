@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from coevo.languages.ancestry import AncestryQuery
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.python.reading.collection import DEFAULT, CollectionRules, PythonFile
 from coevo.languages.reading import Resolve
+from coevo.languages.runners import AncestryQuery
 from coevo.model.records import TestMethod
 
 FIXTURES = frozenset({'fixture', 'yield_fixture', 'async_fixture'})

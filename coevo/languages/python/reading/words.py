@@ -1,4 +1,6 @@
-"""Split a Python source into words and statements: comments and strings, encodings, first lines of statements."""
+"""Split a Python source into words and statements: comments and strings, encodings, first lines of
+statements.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.project_runs import ProjectRun
+from coevo.languages.verdicts import ProjectRun
 from coevo.model.words import Outcome
 from tests.coevo.languages.golang.place import GO_MOD, GoPlace, opened
 

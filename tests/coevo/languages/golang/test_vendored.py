@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.golang.commands import add_commands
+from coevo.languages.golang.kits import add_commands
 from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.model.words import Outcome

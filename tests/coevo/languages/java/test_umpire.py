@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from coevo.languages.project_runs import ProjectRun
+from coevo.languages.verdicts import ProjectRun
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.java.maven.test_shapes import JUNIT4, JUPITER, module, root, sibling
