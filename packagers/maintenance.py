@@ -222,7 +222,9 @@ def _pair_methods(
     rows: Sequence[MethodRow], olds: Texts, news: Texts
 ) -> Iterator[MaintainedMethod]:
     at_new = {
-        _find_new_name(row, news): row for row in rows if row.change is not MethodChange.DELETED
+        _look_up_in_new_texts(row, news): row
+        for row in rows
+        if row.change is not MethodChange.DELETED
     }
     at_old = {
         _find_old_name(row, olds): row for row in rows if row.change is not MethodChange.INSERTED
@@ -256,7 +258,7 @@ def _make_maintained_method(
     )
 
 
-def _find_new_name(row: MethodRow, news: Texts) -> str | None:
+def _look_up_in_new_texts(row: MethodRow, news: Texts) -> str | None:
     wanted = row.test_class, row.test_method, row.parameters
     return next(
         (

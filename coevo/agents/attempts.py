@@ -105,7 +105,7 @@ def attempt_all(plan: AttemptPlan, say: Say = lambda line: None) -> RunSummary:
             done = keeping.load_attempts()
             attempts_before += sum((task.task_id, number) in done for task in plan.tasks)
             tour.run_turns(
-                tour.grade_and_add_feedback(
+                tour.select_unsolved_turns(
                     list_waiting_turns(plan.series, plan.tasks, done, number)
                 )
             )
@@ -162,7 +162,7 @@ class _AttemptRunner:
         self.troubled: list[TroubledTask] = []
         self.bugs: list[str] = []
 
-    def grade_and_add_feedback(self, turns: Sequence[AttemptTurn]) -> Sequence[AttemptTurn]:
+    def select_unsolved_turns(self, turns: Sequence[AttemptTurn]) -> Sequence[AttemptTurn]:
         """Grade the attempts before these turns; return the turns that are needed, with feedback.
 
         Tasks that are solved or could not be graded are left out. Under other protocols than

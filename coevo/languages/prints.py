@@ -354,7 +354,7 @@ class BodyPrint:
     @cached_property
     def _longest_runs(self) -> tuple[bytes, ...]:
         """The longest run of tokens without a masked name, for each segment."""
-        return tuple(_join_tokens(_find_longest_stretch(segment)) for segment in self.segments)
+        return tuple(_join_tokens(_find_longest_unmasked_run(segment)) for segment in self.segments)
 
     @cached_property
     def _segment_patterns(self) -> tuple[re.Pattern[bytes], ...]:
@@ -431,7 +431,7 @@ def _join_tokens(tokens: Iterable[bytes]) -> bytes:
     return b'\x00' + b'\x00'.join(tokens) + b'\x00'
 
 
-def _find_longest_stretch(segment: Segment) -> Sequence[bytes]:
+def _find_longest_unmasked_run(segment: Segment) -> Sequence[bytes]:
     """Return the longest run of tokens of a segment that are neither masked nor a result."""
     stretches: list[list[bytes]] = [[]]
     for token in segment:

@@ -80,7 +80,7 @@ class Bubblewrap:
         popen, first = _start_bwrap(self._bwrap, job, uid)
         tree = PidNamespace(popen.pid, first)
         return LaunchedJob(
-            popen=popen, tree=tree, forget=tree.close, network=tree.find_visible_process
+            popen=popen, tree=tree, forget=tree.close, network=tree.wait_for_enterable_process
         )
 
 
@@ -134,7 +134,7 @@ class PidNamespace:
             yield self._pid
             yield from list_descendants(self._pid)
 
-    def find_visible_process(self) -> int:
+    def wait_for_enterable_process(self) -> int:
         """Return the id of a process of the job whose name spaces may be entered.
 
         Waits up to 10 seconds. Raises Transient if there is no such process.

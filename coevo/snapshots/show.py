@@ -167,7 +167,7 @@ def render_by_id(path: Path | str, id: str) -> str:
         connection = snapshot.open_snapshots(path)
         parts = next(filter(None, (page(connection, id) for page in _PAGES)), [])
         if not parts:
-            raise Fatal(_explain_unknown(connection, path, id))
+            raise Fatal(_explain_withdrawn_or_unknown_id(connection, path, id))
     text = '\n\n'.join(part.rstrip('\n') for part in parts if part)
     return escape_controls(text)
 
@@ -394,7 +394,7 @@ def _render_difference(row: Row) -> str:
     return '\n'.join(difflib.unified_diff(old, new, 'old', 'new', lineterm=''))
 
 
-def _explain_unknown(connection: duckdb.DuckDBPyConnection, path: Path | str, id: str) -> str:
+def _explain_withdrawn_or_unknown_id(connection: duckdb.DuckDBPyConnection, path: Path | str, id: str) -> str:
     withdrawn = blocks.load_rows_with_value(connection, 'withdrawn', 'id', id)
     if withdrawn:
         return f'{id} was withdrawn in {withdrawn[0]["month"]}: {withdrawn[0]["reason"]}'

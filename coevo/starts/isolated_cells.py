@@ -143,7 +143,7 @@ class IsolatedCellRunner:
                 verdicts |= self._run_process(compiled, {name: methods[name]})
         return {name: verdicts[name] for name in methods}
 
-    def run_once(
+    def run_in_one_process(
         self, compiled: CompiledTests, methods: Mapping[str, TestMethod]
     ) -> dict[str, Verdict]:
         """Return the verdicts on methods, from the compiler or one shared process.

@@ -376,7 +376,7 @@ def _is_class_broken(
         if test.owner == class_
     }
     # In languages that look names up at run time, only a run shows that a name is missing.
-    verdicts = runner.run_once(compiled, methods)
+    verdicts = runner.run_in_one_process(compiled, methods)
     return bool(methods) and all(
         name in verdicts and verdicts[name].outcome is Outcome.COMPILE_ERROR for name in methods
     )

@@ -244,11 +244,11 @@ class TestTree:
     def _find_fixtures(self, own: LocatedType) -> Iterator[TreeUnit]:
         for located in self._get_scope(own):
             yield self._get_shape(located)
-            yield from self._list_fixtures(located)
+            yield from self._list_own_fixtures(located)
         for located in self.tree.find_types_sharing_fixtures(own.path):
-            yield from self._list_fixtures(located)
+            yield from self._list_own_fixtures(located)
 
-    def _list_fixtures(self, located: LocatedType) -> Iterator[TreeUnit]:
+    def _list_own_fixtures(self, located: LocatedType) -> Iterator[TreeUnit]:
         for units in self._get_members(located).values():
             yield from (u for u in units if u.member and self.reading.is_fixture(u.member))
 

@@ -242,7 +242,9 @@ def _install_and_bundle(folder: Path, npm: str) -> None:
     for path in sorted((work / 'bundle').iterdir()):
         shutil.copyfile(path, folder / path.name)  # own name: what esbuild made
     shutil.copyfile(work / 'index.html', folder / 'index.html')
-    (folder / 'licences.txt').write_text('\n'.join(_load_licences(work / 'node_modules')))
+    (folder / 'licences.txt').write_text(
+        '\n'.join(_load_licences_of_bundled_libraries(work / 'node_modules'))
+    )
     shutil.rmtree(work)
 
 
@@ -259,7 +261,7 @@ def _make_certificate_environment() -> dict[str, str]:
     return {'NODE_EXTRA_CA_CERTS': str(_STORE)} if _STORE.is_file() else {}
 
 
-def _load_licences(modules: Path) -> Iterator[str]:
+def _load_licences_of_bundled_libraries(modules: Path) -> Iterator[str]:
     """Yield the licence notices that the bundled libraries require."""
     for name in _LIBRARIES:
         (licence,) = sorted((modules / name).glob('LICEN[CS]E*'))

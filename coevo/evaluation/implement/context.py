@@ -115,7 +115,11 @@ class CodeContext:
             own = {name: method for name, method in methods.items() if method.module == module}
             runner = self.make_runner(end)
             compiled = self.compile(end, module, files)
-            run = partial(runner.collect_verdicts, demand=is_pass) if again else runner.run_once
+            run = (
+                partial(runner.collect_verdicts, demand=is_pass)
+                if again
+                else runner.run_in_one_process
+            )
             verdicts |= run(compiled, own)
             spent += runner.cpu_seconds + compiled.cpu_seconds
         return verdicts, spent

@@ -94,7 +94,7 @@ def run_variant(
     files = ((context.assignment.task.test_file, variant.content),)
     runner = context.make_runner(end)
     compiled = context.compile(end, context.module, files)
-    verdicts = runner.run_once(compiled, methods)
+    verdicts = runner.run_in_one_process(compiled, methods)
     return verdicts, runner.cpu_seconds + compiled.cpu_seconds
 
 

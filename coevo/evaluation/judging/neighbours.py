@@ -214,4 +214,6 @@ def _find_passing(runner: IsolatedCellRunner, cell: CompiledTests, methods: Meth
 def _collect_outcomes(
     runner: IsolatedCellRunner, cell: CompiledTests, methods: Methods
 ) -> dict[str, Outcome]:
-    return {name: verdict.outcome for name, verdict in runner.run_once(cell, methods).items()}
+    return {
+        name: verdict.outcome for name, verdict in runner.run_in_one_process(cell, methods).items()
+    }

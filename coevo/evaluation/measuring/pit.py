@@ -70,11 +70,13 @@ def add_pit_kills(
             own = _TestVersion(file=gold_file, method=target.method)
             pred = _run_pit(context, submitted, lines, kept) if is_within_budget else _BEYOND
             gold = _run_pit(context, own, lines, kept) if is_within_budget else _BEYOND
-            adequacies[target.name] = replace(found[target.name], pit=_compare_kills(pred, gold))
+            adequacies[target.name] = replace(
+                found[target.name], pit=_count_kills_of_common_mutants(pred, gold)
+            )
     return adequacies
 
 
-def _compare_kills(pred: ByteCodeMutants, gold: ByteCodeMutants) -> PitKills:
+def _count_kills_of_common_mutants(pred: ByteCodeMutants, gold: ByteCodeMutants) -> PitKills:
     """Count the kills of both tests among the mutants that both have.
 
     If PIT had trouble with one of the two tests, count all mutants of the other one.

@@ -26,11 +26,11 @@ from coevo.languages.core.outlines import (
     Declared,
     Outline,
     P,
+    add_outer_types,
     find_outer_type,
     find_pieces_serving_only,
     find_reached_pieces,
     list_inner_types,
-    list_outer_types,
 )
 from coevo.languages.declarations import Member, SourceFile
 from coevo.languages.spans import Span
@@ -138,10 +138,10 @@ class CutPlan(Generic[O, P]):
         self.file = file
         self.used_elsewhere = used_elsewhere
         self.inserted = inserted
-        opened = list_outer_types(file, {declared.owner for declared in found.values()})
+        opened = add_outer_types(file, {declared.owner for declared in found.values()})
         for test in inserted:
             name = rules.get_type_name(test.method.test_class)
-            opened |= list_outer_types(rules.parse(test.source), [name])
+            opened |= add_outer_types(rules.parse(test.source), [name])
         opened -= {name for piece in emptied for name in list_inner_types(file, piece)}
         self.opened = opened & file.types.keys()
         self.pieces: Sequence[P] = file.list_pieces(self.opened)
@@ -268,7 +268,7 @@ class OldFile(Generic[O, P]):
         for at, test in reverted.items():
             self._map_types(rules.get_type_name(test.method.test_class), at.owner)
         for method in inserted:
-            around = list_outer_types(self.old, [rules.get_type_name(method.test_class)])
+            around = add_outer_types(self.old, [rules.get_type_name(method.test_class)])
             for name in around & self.new.types.keys():
                 self.renamed.setdefault(name, name)
         self.pieces: Sequence[P] = self.old.list_pieces(rules.list_opened(self))

@@ -116,7 +116,7 @@ class Outline(Protocol[P_co]):
         """Return whether the file parses without errors."""
 
 
-def list_outer_types(outline: Outline[Piece], names: Iterable[str]) -> set[str]:
+def add_outer_types(outline: Outline[Piece], names: Iterable[str]) -> set[str]:
     """Return the names, and those of all types around these types, as far as this file has them."""
     all_names = set()
     for name in names:

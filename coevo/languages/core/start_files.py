@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from coevo.languages.core.cut_plans import CutPlan, O, SurgeryRules
-from coevo.languages.core.outlines import Declared, P, list_outer_types
+from coevo.languages.core.outlines import Declared, P, add_outer_types
 from coevo.languages.declarations import MODULE, DeclaredType, Member, SourceFile
 from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.records import TestMethod
@@ -144,7 +144,7 @@ class StartFileMaker(Generic[O, P]):
         """
         before = self.rules.parse(old).types if old is not None else {}
         others = [member.start_byte for member in self.find_other_tests(file, removed)]
-        around = list_outer_types(file, {declared.owner for declared in removed})
+        around = add_outer_types(file, {declared.owner for declared in removed})
         emptied: list[P] = []
         for type_, piece in file.iterate_removable_types():
             if (

@@ -104,7 +104,11 @@ class Launcher:
         java = rest.index(str(self.toolchain.java))
         rest.insert(java + 1, LISTING)
         dumped = replace(
-            job, mounts=(*self._mount_libraries(plan), self._make_workspace_mount(list_file.parent))
+            job,
+            mounts=(
+                *self._mount_libraries_and_files(plan),
+                self._make_workspace_mount(list_file.parent),
+            ),
         )
         return ArchiveRehearsal(
             request=encode_request('rehearsal', plan.targets),
@@ -154,7 +158,7 @@ class Launcher:
         return make(
             argv=('/bin/sh', '-c', script, 'sh', folder, '--', *self._list_command_words(plan)),
             mounts=(
-                *self._mount_libraries(plan, files),
+                *self._mount_libraries_and_files(plan, files),
                 Mount(source=plan.tree, target=PACKED_TREE),
             ),
             limits=_make_limits(cpu_seconds, WALL_PER_CPU),
@@ -165,7 +169,7 @@ class Launcher:
             },
         )
 
-    def _mount_libraries(
+    def _mount_libraries_and_files(
         self, plan: LaunchPlan, files: Mapping[str, Path] = NO_FILES
     ) -> Iterator[Mount]:
         """Yield mounts of the JDK and of the libraries and tools that a plan's process needs.
