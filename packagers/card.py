@@ -237,6 +237,7 @@ def _render_example(rows: Rows) -> Iterator[str]:
         if task.family in (None, Family.COEVOLUTION)
         and task.old_is_ancestor is not False
         and task.method_ids
+        and task.test_methods  # a damaged release is reported by verification, not by its card
     )
     task = min(
         candidates,

@@ -66,12 +66,14 @@ def test_sandboxed_program_cannot_access_the_first_process(sandbox: Sandbox, fol
 
 
 def test_first_process_attacks_succeed_on_a_readable_neighbour_process(
-    sandbox: Sandbox, folder: Path
+    back_end: str, sandbox: Sandbox, folder: Path
 ) -> None:
     """A neighbour that was started from a program which its user may read: so was the first process once."""
     said = attack(sandbox, folder, '/usr/bin/python3 /in/attack.py 0; exit 0')
     assert said[-1] == 'done'
-    assert set(said) >= set(ALL.split())
+    # Docker's own filter of system calls, if it is older, takes these two away from everybody.
+    filtered = {'getfd', 'process_vm_writev'} if back_end == 'docker' else set()
+    assert set(said) >= {*ALL.split()} - filtered
 
 
 def test_executable_of_the_first_process_cannot_be_read_or_changed(
