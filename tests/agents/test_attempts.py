@@ -191,6 +191,7 @@ def test_interruption_keeps_finished_attempts_and_stops_the_running_one(scenario
     assert (summary.attempts_now, summary.attempts_before) == (1, 1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize('word', ['²', '٣', '9' * 60, '-1', ''])
 def test_forged_exit_status_of_an_agent_does_not_end_the_run(scenario: Scenario, word: str) -> None:
     """It can write where the supervisor waits for the status; `²` ended all attempts."""
@@ -284,6 +285,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return snapshots.make(tmp_path_factory.mktemp('snapshot'), 2)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ('words', 'sentence'),
     [

@@ -78,7 +78,7 @@ def told(sandbox: Sandbox, found: Project, forgery: Forgery) -> Verdict | None:
     return verdict
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize('forgery', named(STOPPED))
 def test_stopped_forgery_is_not_reported_as_pass(
     sandbox: Sandbox, projects: dict[str, Project], forgery: Forgery

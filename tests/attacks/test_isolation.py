@@ -31,6 +31,7 @@ def attack(sandbox: Sandbox, probe: Probe, victim: Victim) -> Done:
     return run(sandbox, job)
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize('probe', PROBES)
 def test_escape_probe_fails_inside_the_sandbox(
     sandbox: Sandbox, probe: Probe, victim: Victim

@@ -118,6 +118,7 @@ ABUSES = (
 )
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize('abuse', [pytest.param(one, id=one.name) for one in ABUSES])
 def test_abusive_script_is_stopped_at_its_limit(
     sandbox: Sandbox, abuse: Abuse, marker: str

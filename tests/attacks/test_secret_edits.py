@@ -84,6 +84,7 @@ def alike(text: str) -> list[str]:
     return re.sub(r'hsperfdata_\w+|/tmp/\S+', 'OWN', text).splitlines()
 
 
+@pytest.mark.slow
 def test_environment_seen_by_a_test_is_the_same_with_and_without_code_edits(place: Place) -> None:
     """But for the size of the edited class, which placebos change as well."""
     (text,) = source('Till', PRICE % 3).values()

@@ -111,16 +111,16 @@ def test_mining_the_first_steps_of_the_python_demo_gives_their_part_of_the_table
     _, whole, _ = STORIES
     if not has_runtime(whole):
         pytest.skip(f'there is nothing here that runs {whole.language}')
-    story = shorten(whole, 7)
-    assert {step.name for step in story.steps} >= {'charge', 'refund', 'round'}
-    assert (len(story.methods), len(story.losses)) == (23, 4)
+    story = shorten(whole, 5)
+    assert story.steps[-1].name == 'charge'
+    assert (len(story.methods), len(story.losses)) == (8, 4)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv('COEVO_PYTHONS', ALONE)
     printed = StringIO()
     console = Console(file=printed, width=160)
     options = DemoOptions(profile='quick', verbose=True, graded=False)
     assert run_demo(console, [story], options) == 0, printed.getvalue()
-    assert 'All 23 test methods came out as expected.' in printed.getvalue()
+    assert 'All 8 test methods came out as expected.' in printed.getvalue()
     for loss in story.losses:
         assert loss.reason in printed.getvalue()
 

@@ -144,6 +144,7 @@ def test_an_occupied_snapshot_folder_is_refused(
     refused(['release', '--store', store, '--snapshot', str(other)], 'other', capsys)
 
 
+@pytest.mark.slow
 def test_pairs_behind_a_missing_commit_are_mined_by_the_next_run(
     repository: Path, undisturbed: Path, work: Path, tmp_path: Path
 ) -> None:

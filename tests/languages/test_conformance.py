@@ -191,6 +191,7 @@ def test_a_test_that_exits_is_an_error_and_its_neighbour_still_passes_alone(plac
     assert place.verdict('sells').outcome is Outcome.PASS
 
 
+@pytest.mark.sampled(2)
 def test_a_test_that_has_its_process_killed_is_an_error(place: Place) -> None:
     found = place.verdict('kills')
     assert found.outcome is Outcome.ERROR
@@ -209,6 +210,7 @@ def test_verdicts_are_the_same_in_another_process_and_order(place: Place) -> Non
 # -- trouble that is no test's -------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 def test_a_process_that_is_killed_from_outside_is_run_again(place: Place) -> None:
     found: list[Verdict] = []
     thread = threading.Thread(target=lambda: found.append(place.verdict('sleeps')))
@@ -247,6 +249,7 @@ def test_a_broken_revision_reports_its_trouble_and_the_other_is_built(place: Pla
     assert built.new.find_trouble('.')
 
 
+@pytest.mark.sampled(2)
 def test_a_pair_gives_the_same_verdicts_after_other_pairs_are_built(place: Place) -> None:
     whole = CellEdits(tests=((place.test_file, place.tests(sells=place.specimen.selling(2))),))
     before = place.compiled('first', 'second', whole)
@@ -285,6 +288,7 @@ def test_tests_of_one_revision_run_against_the_code_of_another(place: Place) -> 
     assert place.verdict('sells', place.compiled('second', 'first')).outcome is Outcome.PASS
 
 
+@pytest.mark.sampled(2)
 def test_edits_are_visible_only_in_their_own_cell(place: Place) -> None:
     code = {path: text.encode() for path, text in place.specimen.code(2).items()}
     (path,) = (name for name in code if name.rpartition('/')[2].partition('.')[0].lower() == 'till')
@@ -302,6 +306,7 @@ def test_edits_are_visible_only_in_their_own_cell(place: Place) -> None:
     assert told == [ran, failed, failed, ran, ran]
 
 
+@pytest.mark.sampled(2)
 def test_test_data_edits_are_visible_only_in_their_own_cell(place: Place) -> None:
     with_data = place.compiled(edits=CellEdits(tests=((place.specimen.data, b'1'),)))
     assert place.verdict('reads', with_data).outcome is Outcome.PASS

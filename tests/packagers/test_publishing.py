@@ -42,6 +42,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
+@pytest.mark.slow
 def test_snapshot_in_a_bucket_has_the_bytes_of_one_in_a_folder(
     store: Store, target: Url, tmp_path: Path
 ) -> None:
@@ -100,6 +101,7 @@ class Dying(BucketPlace):
         return super().write_if_unchanged(name, data, version)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'after', [5, *(pytest.param(after, marks=pytest.mark.slow) for after in (0, 14))]
 )
@@ -118,6 +120,7 @@ def test_killed_release_leaves_nothing_that_readers_take_for_a_snapshot(
     assert open_snapshots(target).execute('SELECT count(*) FROM pairs').fetchone() == (3,)
 
 
+@pytest.mark.slow
 def test_one_of_two_concurrent_releases_wins_and_the_other_reports_it(
     store: Store, target: Url, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

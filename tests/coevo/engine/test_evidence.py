@@ -62,6 +62,7 @@ def dropped(found: Mined, reason: str) -> str:
     return key
 
 
+@pytest.mark.slow
 def test_deciding_cell_is_run_in_three_orders(evidence: Mined) -> None:
     row = evidence.method('sells')
     assert (row.label, row.track) == (Label.UPDATE, Track.UPDATE)

@@ -46,6 +46,7 @@ STEPS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 def test_unconfirmed_pass_keeps_its_label_and_makes_no_task(tmp_path: Path) -> None:
     repository = write(tmp_path / 'repository', STEPS)

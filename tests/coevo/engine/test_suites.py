@@ -105,6 +105,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
             yield found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize('number', range(len(STEPS)), ids=[f'{n}-{s}' for n, s in enumerate(STEPS)])
 def test_suite_answer_summarises_the_outcomes_of_all_tests(place: Asked, number: int) -> None:
     answer, cpu_seconds = place.answer(number)

@@ -28,6 +28,7 @@ def applied(folder: Path, path: str, old: bytes | None, patch: str) -> bytes | N
     return found.read_bytes() if found.exists() else None
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize('path', ['A.java', 'a b/\u00e9"\\.java', 'a*[b].java'])
 @pytest.mark.parametrize(
     ('old', 'new'),

@@ -57,7 +57,7 @@ def _python_chain(count: int) -> str:
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ('path', 'written'),
     [
@@ -104,7 +104,7 @@ def test_a_file_of_six_thousand_tests_is_read_below_the_cpu_limit(path: str, tex
     assert is_readable(path, text.encode(), cpu_seconds=6)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('path', [JAVA_PATH, PYTHON_PATH, GO_PATH])
 @pytest.mark.parametrize('form', ['{o}1{c}', '{o}', '{o}f({c}'])
 def test_text_with_too_deeply_nested_brackets_is_unreadable(path: str, form: str) -> None:

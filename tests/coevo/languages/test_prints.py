@@ -84,6 +84,7 @@ def test_a_text_with_an_open_string_or_comment_is_passed_to_the_parser(
         assert may_hold(language, body, f'{text}\n{end}')
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize('language', ['python', 'go', 'java'])
 @pytest.mark.parametrize('piece', ['/*', '"', "'", '"""', '\\"', '`', 'f"{', '(', "/**/'"])
 def test_hostile_texts_are_lexed_in_linear_time(language: str, piece: str) -> None:

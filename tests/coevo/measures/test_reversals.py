@@ -41,6 +41,7 @@ def name(row: ReversalRow) -> str:
     return row.declaration.split('(')[0].split()[-1]
 
 
+@pytest.mark.slow
 def test_every_test_is_run_against_every_undone_declaration(
     found: tuple[ReversalRow, ...],
 ) -> None:

@@ -41,6 +41,7 @@ def test_files_written_by_coevo_are_recognised_by_their_schema(made: Path) -> No
     assert find_foreign_files(duckdb.connect(), parts) == ()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ('table', 'select', 'said'),
     [
@@ -112,7 +113,7 @@ def test_a_device_is_refused_as_a_manifest(snapshot: Path) -> None:
         coevo.open(snapshot)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('name', ['walk=states', 'track=update', 'a[1]', "it's", '{a,b}', 'a%20b'])
 def test_a_snapshot_folder_may_have_special_characters_in_its_name(
     snapshot: Path, name: str

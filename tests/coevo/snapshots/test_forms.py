@@ -133,7 +133,7 @@ VERBS = {
 }
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize('verb', VERBS)
 def test_every_verb_refuses_a_malformed_snapshot_in_one_sentence(
     place: str, verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

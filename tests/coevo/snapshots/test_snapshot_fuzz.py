@@ -161,6 +161,7 @@ def check(numbers: Sequence[int], ground: Ground, said: Said) -> Counter[str]:
     return Counter(one for seed in numbers for one in read(ground, seed, said))
 
 
+@pytest.mark.slow
 def test_every_command_that_needs_no_repository_accepts_a_sound_snapshot(
     ground: Ground, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:

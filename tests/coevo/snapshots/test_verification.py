@@ -190,6 +190,7 @@ def test_an_extra_column_is_found(good: Path) -> None:
     assert rules(verify_snapshot(good)) == {('pairs', 'schema')}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ('told', 'table'),
     [

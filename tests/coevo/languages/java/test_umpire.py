@@ -169,6 +169,7 @@ def asked(place: Place, module: str, *names: str) -> ProjectRun:
     return place.built.run_project(place.rev, module, [method(module, name) for name in names])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('module', 'outcomes', 'unselected'),
     [

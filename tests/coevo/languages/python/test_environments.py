@@ -95,6 +95,7 @@ def test_later_date_is_tried_before_a_requirement_is_left_out(sandbox: Sandbox) 
     assert found.workarounds == ('a-year-later', 'loosened', 'without-docopt')
 
 
+@pytest.mark.slow
 def test_unknown_test_requirement_is_left_out(tmp_path: Path) -> None:
     project = needing('coevo-has-no-such-package', 'pytest==2.9.2', 'six')
     with shop(tmp_path, FILES, {'README': ''}, project) as place:
@@ -146,6 +147,7 @@ def test_broken_example_project_does_not_break_tests_of_other_projects(tmp_path:
         assert place.verdict(replace(test, module='examples/demo'), example) == place.verdict(test)
 
 
+@pytest.mark.slow
 def test_project_that_only_the_new_revision_has_is_run_on_the_old_code_too(tmp_path: Path) -> None:
     tests = 'import goods\n\n\ndef test_stock():\n    assert goods.count == 1\n'
     new = {
@@ -231,6 +233,7 @@ PyMODINIT_FUNC PyInit_{name}(void) {{ return PyModule_Create(&module); }}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which('gcc') is None, reason='there is no compiler')
 def test_extensions_are_built_from_the_code_revision(tmp_path: Path) -> None:
     files = {

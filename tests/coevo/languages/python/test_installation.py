@@ -96,6 +96,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         yield opened
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     'name',
     [

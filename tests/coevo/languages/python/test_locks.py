@@ -173,6 +173,7 @@ def test_lock_of_the_new_revision_applies_to_both_revisions(tmp_path: Path) -> N
             assert (found['six'], found['pluggy']) == ('1.15.0', '1.3.0')
 
 
+@pytest.mark.slow
 def test_unsolvable_lock_is_ignored(tmp_path: Path) -> None:
     lock = {'constraints.txt': 'six==1.15.0\n'}
     with shop(tmp_path, FILES, lock, f'{PROJECT}dependencies = ["six<1.15"]\n') as place:
@@ -180,6 +181,7 @@ def test_unsolvable_lock_is_ignored(tmp_path: Path) -> None:
         assert 'without-lock' in place.builds[1].overrides
 
 
+@pytest.mark.slow
 def test_package_without_a_wheel_is_not_bound_by_the_lock(tmp_path: Path) -> None:
     lock = {'requirements.txt': 'six==1.15.0\ndocopt==0.6.1\n'}
     with shop(tmp_path, FILES, lock, NEEDING) as place:

@@ -174,6 +174,7 @@ def test_a_missing_module_is_brought_from_a_group_or_by_its_name(
     assert tuple(lines) == expected
 
 
+@pytest.mark.slow
 def test_a_dev_extra_beside_a_test_extra_brings_what_tests_import(tmp_path: Path) -> None:
     project = PROJECT + '[project.optional-dependencies]\ntest = ["pytest"]\ndev = ["attrs>=22"]\n'
     tests = """\

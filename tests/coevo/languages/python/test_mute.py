@@ -41,6 +41,7 @@ def steps(newest: int) -> list[dict[str, str | bytes | None]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not NEXT, reason='there is no Python 3.9 or 3.10 here')
 def test_next_interpreter_is_used_if_the_first_gives_no_result(tmp_path: Path) -> None:
     found = mined_once(write(tmp_path / 'repository', steps(FIRST[1])), tmp_path / 'store')

@@ -209,6 +209,7 @@ def test_next_run_finds_no_leftovers_of_a_run(place: Shop, name: str) -> None:
         assert told.outcome is Outcome.PASS, told.message
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('name', ['test_kills_its_parent', 'test_kills_all'])
 def test_killing_other_processes_is_an_error_of_the_killing_test_only(
     place: Shop, name: str

@@ -79,6 +79,7 @@ OUTCOMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'requirements',
     ['"pytest>=7,<9", "pytest-subtests"', pytest.param('"pytest>=9"', marks=pytest.mark.slow)],

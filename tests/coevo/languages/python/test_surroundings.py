@@ -87,6 +87,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return mined(write(folder / 'repository', [first, second]), folder / 'store')
 
 
+@pytest.mark.slow
 def test_a_fixture_that_no_text_shows_is_found_by_the_run(found: Mined) -> None:
     row = found.method('test_book')
     assert (row.change, row.label) == (MethodChange.CONTEXT_CHANGED, Label.FIXTURE_UPDATE)

@@ -85,6 +85,7 @@ def refused(
     return found
 
 
+@pytest.mark.sampled(1)
 def test_requirements_are_pinned_and_installed(
     any_sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path
 ) -> None:
@@ -104,6 +105,7 @@ def test_requirements_are_pinned_and_installed(
     }
 
 
+@pytest.mark.sampled(1)
 def test_a_local_wheel_is_found_beside_the_index(
     any_sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path
 ) -> None:
@@ -221,6 +223,7 @@ ODD = (
 )
 
 
+@pytest.mark.slow
 def test_malformed_or_hostile_requirements_are_a_verdict_or_left_out(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf
 ) -> None:
@@ -234,6 +237,7 @@ def test_malformed_or_hostile_requirements_are_a_verdict_or_left_out(
     assert all(path.startswith(('/simple/', '/files/')) for path, _ in shelf.asked)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize('name', ['LACE', 'Lace', 'l.ace', 'l_ace', 'l--ace'])
 def test_a_package_name_is_matched_in_its_normalised_form(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, name: str

@@ -75,6 +75,7 @@ def garbled(number: int) -> bytes:
     return bytes(text)
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize('text', [*STRANGE, *(garbled(number) for number in range(60))])
 def test_malformed_go_file_can_be_parsed_and_cut(text: bytes) -> None:
     file = reading.parse_uncached(text)

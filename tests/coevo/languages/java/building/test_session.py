@@ -47,6 +47,7 @@ def test_crowding_is_the_load_per_processor_within_bounds(
     assert compute_crowding(load, processors) == shared_by
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(('load', 'least'), [(0.0, 0.5), (4.0 * PROCESSORS, 2.0)])
 def test_hanging_jvm_ends_after_its_time_limit(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: float, least: float

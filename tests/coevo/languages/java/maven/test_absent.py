@@ -79,6 +79,7 @@ def _one_jdk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LIMIT, str(choose_jdk(find_jdks()).feature))
 
 
+@pytest.mark.slow
 def test_each_kind_of_missing_library_has_its_own_drop_reason(tmp_path: Path) -> None:
     repository = write(tmp_path / 'repository', [tree(1), tree(2)])
     found = mined_once(repository, tmp_path / 'store')
@@ -91,6 +92,7 @@ def test_each_kind_of_missing_library_has_its_own_drop_reason(tmp_path: Path) ->
     assert details == {'t_old_c_old_unbuildable', 'sibling_not_packaged'}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ('above', 'reason'),
     [

@@ -52,7 +52,7 @@ BUNDLE = """<build><plugins><plugin>
 </plugin></plugins></build>"""
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize('version', ['3.2.0', pytest.param('0-nowhere', marks=pytest.mark.slow)])
 def test_goal_that_no_test_needs_is_left_out_once_it_fails_or_is_missing(
     tmp_path: Path, version: str
@@ -123,6 +123,7 @@ HAMCREST = """<dependency><groupId>org.hamcrest</groupId><artifactId>hamcrest</a
     <version>{}</version></dependency>"""
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('version', ['(,2.2]', 'LATEST', '2.3-SNAPSHOT'])
 def test_unpinned_dependency_drops_tests_with_that_reason(tmp_path: Path, version: str) -> None:
     open_pom = pom().replace('<dependencies>', f'<dependencies>{HAMCREST.format(version)}')

@@ -56,6 +56,7 @@ def test_complete_sequence_of_events_passes() -> None:
     assert heard(BEGIN, PASS, END) is Outcome.PASS
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     'event',
     [

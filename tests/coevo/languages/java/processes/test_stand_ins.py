@@ -81,6 +81,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return mined(some, folder / 'store')
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 def test_pair_whose_tests_do_not_read_an_absent_file_has_its_labels(found: Mined) -> None:
     assert [(row.test_method, row.label) for row in found.methods] == [('price', 'update')]

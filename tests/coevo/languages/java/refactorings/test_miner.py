@@ -95,6 +95,7 @@ def test_miner_worker_is_reused_and_repeats_its_result(miner: RefactoringMiner) 
     assert miner.process.pid == pid
 
 
+@pytest.mark.slow
 def test_jvm_options_of_the_user_do_not_reach_the_miner_worker(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -477,6 +477,7 @@ def test_tracing_does_not_change_verdicts(place: Place) -> None:
     assert outcomes == [Outcome.PASS, Outcome.FAIL]
 
 
+@pytest.mark.slow
 def test_class_removed_by_an_edit_has_no_traced_lines(place: Place) -> None:
     built, rev = place.built, place.rev
     begin, end = TILL.index('    public Runnable anonymous'), TILL.index('    public static String')

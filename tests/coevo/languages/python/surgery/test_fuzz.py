@@ -78,6 +78,7 @@ def drawn(seed: random.Random, members: dict[tuple[str, str], Member]) -> list[M
     return [members[key] for key in sorted(members) if seed.random() < 0.5]
 
 
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize('number', range(150))
 def test_start_files_parse(number: int) -> None:
     seed = random.Random(number)
