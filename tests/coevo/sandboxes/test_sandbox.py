@@ -494,7 +494,8 @@ def test_docker_containers_are_isolated_as_bubblewrap_jobs_are(folder: Path, mar
     assert 'Cannot fork' in run(sandbox, _many_processes(marker)).noise
     assert 'No space left' in run(sandbox, job('head -c 200M /dev/zero > /w/x')).noise
     assert run(sandbox, job('kill -9 1; kill -9 -1; echo alive')).output == 'alive\n'
-    assert run(sandbox, job('tail /dev/zero')).status == 137
+    # The kernel kills it in the container, or coevo the container, whichever sees it first.
+    assert run(sandbox, job('tail /dev/zero')).status in (137, -9)
     sandbox.close()
     assert not found(marker)
 
