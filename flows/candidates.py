@@ -45,12 +45,12 @@ def find_due_repositories(
     """
     known = load_eligibility(store) if known is None else known
     if verb is Verb.VALIDATE:
-        kept = [
+        candidates = [
             (each.candidate, each.validation)
             for each in known.values()
             if each.is_candidate and each.candidate
         ]
-        return _find_due_for_validation(store, kept, sandbox)
+        return _find_due_for_validation(store, candidates, sandbox)
     valid = [each.candidate for each in known.values() if each.obstacle is None and each.candidate]
     mined = Store(store)
     unchanged = {

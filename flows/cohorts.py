@@ -158,7 +158,7 @@ def _explain_missing_repository(
 ) -> MissingRepository | None:
     """Return the reason why a repository is missing in a month; None if all of it is there.
 
-    Walks that nobody continues count for nothing as long as another one reaches the month's end.
+    Walks that are not continued do not count as long as another one reaches the month's end.
     """
     if not partitions:
         return MissingRepository(repo=repo, reason=MissingReason.NOT_MINED)

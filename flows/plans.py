@@ -151,10 +151,10 @@ def _plan_pair(profile: Profile, repository: Repository, pair: Pair) -> PairPlan
         return _plan_dropped_pair(
             pair, Reason.OBJECT_MISSING if is_lacked else Reason.UNREADABLE_OBJECT
         )
-    kept, drops = filter_candidates(change, profile)
+    candidates, drops = filter_candidates(change, profile)
     return PairPlan(
         pair=pair,
-        tests=Counter(candidate.change for candidate in kept),
+        tests=Counter(candidate.change for candidate in candidates),
         reasons=Counter(str(drop.reason) for drop in drops),
     )
 

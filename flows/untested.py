@@ -38,13 +38,19 @@ def add_untested_functions(rows: Rows, open_clone: Callable[[str], Repository]) 
     `not_self_contained`. One that a test file names, or for which no test file shows where tests
     belong, keeps it as it is; so does one in a module whose environment is unknown.
     """
-    made = _Replacement()
+    replacement = _Replacement()
     for row in rows.repositories:
-        made.add_repository(rows, row.repo, open_clone)
-    if not made.rows and not made.drops:
+        replacement.add_repository(rows, row.repo, open_clone)
+    if not replacement.rows and not replacement.drops:
         return rows
-    kept = (made.drops.get(drop.key, drop) for drop in rows.drops if drop.key not in made.keys)
-    return rows.replace_tables(single_revision=chain(rows.single_revision, made.rows), drops=kept)
+    drops = (
+        replacement.drops.get(drop.key, drop)
+        for drop in rows.drops
+        if drop.key not in replacement.keys
+    )
+    return rows.replace_tables(
+        single_revision=chain(rows.single_revision, replacement.rows), drops=drops
+    )
 
 
 @dataclass(slots=True, kw_only=True)

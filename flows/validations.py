@@ -154,14 +154,14 @@ def load_latest_validations(store: Root, repos: Sequence[str]) -> dict[str, Vali
 
     Files are read together, which a bucket answers in parallel.
     """
-    place = open_place(store)
+    storage = open_place(store)
     names = {_get_latest_path(repo): repo for repo in repos}
-    there = [entry.name for entry in place.list_files(FOLDER) if entry.name in names]
-    revs = _load_records(_LatestValidation, place, there)
+    there = [entry.name for entry in storage.list_files(FOLDER) if entry.name in names]
+    revs = _load_records(_LatestValidation, storage, there)
     results = {f'{_get_folder(names[name])}/{latest.rev}.json': name for name, latest in revs}
     return {
         names[results[name]]: validation
-        for name, validation in _load_records(Validation, place, list(results))
+        for name, validation in _load_records(Validation, storage, list(results))
     }
 
 

@@ -104,8 +104,8 @@ class _RevisionTexts:
             folder = self._find_folder(path, source)
             if name is None or folder is None:
                 continue
-            place = str(PurePosixPath(folder) / f'{name}{PurePosixPath(source).suffix}')
-            return None if place in self.tree.entries else place
+            new_path = str(PurePosixPath(folder) / f'{name}{PurePosixPath(source).suffix}')
+            return None if new_path in self.tree.entries else new_path
         return None
 
     @cached_property
@@ -146,7 +146,7 @@ def _list_declared_names(file: SourceFile) -> Iterator[str]:
 def _is_about(test_file: str, stem: str) -> bool:
     """Return whether a test file is named after a source file with this stem."""
     name = PurePosixPath(test_file).stem
-    return any(found is not None and found[1] == stem for found in _match_test_name_patterns(name))
+    return any(match is not None and match[1] == stem for match in _match_test_name_patterns(name))
 
 
 def _match_test_name_patterns(name: str) -> Iterator[re.Match[str] | None]:

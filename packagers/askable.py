@@ -32,7 +32,7 @@ def find_reached_dependencies(
     run = [each for each in mutants if each.outcome is not None]
     if not undone and not run:
         return None
-    found = [_find_undone_dependency(row, each) for each in undone if _is_noticed(each)]
+    reached = [_find_undone_dependency(row, each) for each in undone if _is_noticed(each)]
     decided = {
         _find_undone_dependency(row, each)
         for each in undone
@@ -43,8 +43,8 @@ def find_reached_dependencies(
         for each in run
         if each.killed and each.outcome in _FAILED
     ]
-    found += [each for each in killed if each not in decided]
-    return frozenset(each.name for each in found if each is not None)
+    reached += [each for each in killed if each not in decided]
+    return frozenset(each.name for each in reached if each is not None)
 
 
 def _find_undone_dependency(row: MethodRow, undone: ReversalRow) -> Dependency | None:
@@ -159,11 +159,11 @@ def add_noticed_changes(task: TaskRow, noticed: Mapping[Key, Noticed]) -> TaskRo
     `strict_askable` is True if it is true of all targets; None for suites, and if it is unknown of a
     target and false of none.
     """
-    found = [noticed.get((method_id, task.walk)) for method_id in task.method_ids]
+    noticed_changes = [noticed.get((method_id, task.walk)) for method_id in task.method_ids]
     task = add_reached_dependencies(
-        task, [None if each is None else each.reached for each in found]
+        task, [None if each is None else each.reached for each in noticed_changes]
     )
-    answers = [None if each is None else each.askable for each in found]
+    answers = [None if each is None else each.askable for each in noticed_changes]
     if not answers or (None in answers and False not in answers):
         return task
     return dataclasses.replace(task, strict_askable=False not in answers)

@@ -90,10 +90,14 @@ def build_sections(
     groups: dict[tuple[str, str, tuple[str, ...]], list[AttributedPair]] = defaultdict(list)
     files: dict[tuple[str, str, tuple[str, ...]], Sequence[LicenceFile]] = {}
     for pair in sorted(set(pairs), key=lambda one: (one.repo, one.date, one.new_rev, one.pair_id)):
-        found = find_files(pair.repo, pair.new_rev)
-        key = pair.repo, pair.license or '', tuple(f'{file.path} {file.blob}' for file in found)
+        licence_files = find_files(pair.repo, pair.new_rev)
+        key = (
+            pair.repo,
+            pair.license or '',
+            tuple(f'{file.path} {file.blob}' for file in licence_files),
+        )
         groups[key].append(pair)
-        files[key] = found
+        files[key] = licence_files
     for key, members in groups.items():
         yield _build_section(members, files[key])
 

@@ -230,7 +230,7 @@ def _render_example(rows: Rows) -> Iterator[str]:
 
     It is the one with the fewest tests and dependencies, an update if possible.
     """
-    order = {track: place for place, track in enumerate((Track.UPDATE, Track.GENERATION))}
+    order = {track: position for position, track in enumerate((Track.UPDATE, Track.GENERATION))}
     candidates = (
         task
         for task in rows.tasks

@@ -162,8 +162,10 @@ def write_edition_files(
         *(made / f'{FULL}{name}' for name in copied_names),
     ]
     if attributed and whole:
-        held = (section for section in sections if not whole.isdisjoint(section.pair_ids))
-        durable.write_durably(made / ATTRIBUTION, [render_attribution(held).encode()])
+        filled_sections = (
+            section for section in sections if not whole.isdisjoint(section.pair_ids)
+        )
+        durable.write_durably(made / ATTRIBUTION, [render_attribution(filled_sections).encode()])
         paths.append(made / ATTRIBUTION)
     checked = manifests.compute_checksums(made, paths)
     described = _write_descriptions(full, made, content, checked, filled)

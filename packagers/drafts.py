@@ -251,10 +251,10 @@ def is_trivial(rows: Sequence[MethodRow]) -> bool:
     """
     edits: set[Edit] = set()
     for row in rows:
-        found = _list_plain_edits(row)
-        if found is None:
+        row_edits = _list_plain_edits(row)
+        if row_edits is None:
             return False
-        edits |= found
+        edits |= row_edits
     return 0 < len(edits) <= MOST_EDITS
 
 

@@ -53,9 +53,9 @@ def build_implement_tasks(
     wanted = {(task.pair_id, task.walk) for task in bases}
     rows: dict[Place, list[MethodRow]] = defaultdict(list)
     for row in methods:
-        place = row.pair_id, row.walk
-        if place in wanted and (row.method_id, row.walk) in built.ids and _is_fail_to_pass(row):
-            rows[place].append(row)
+        pair_key = row.pair_id, row.walk
+        if pair_key in wanted and (row.method_id, row.walk) in built.ids and _is_fail_to_pass(row):
+            rows[pair_key].append(row)
     tasks: list[TaskRow] = []
     drops: list[Drop] = []
     for base in bases:
@@ -187,7 +187,7 @@ def _select_siblings(
     """Yield the targets of other files that the start state lacks and that code can be asked for.
 
     A sibling counts if it executes no changed declaration that no visible target executes: what it
-    needs beyond that, nobody could know. Tests of the base's own file are targets, whatever their
+    needs beyond that cannot be known. Tests of the base's own file are targets, whatever their
     track, since the agent sees the whole file.
     """
     absent = {

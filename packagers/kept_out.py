@@ -98,7 +98,7 @@ def describe_kept_out(found: Sequence[KeptOut]) -> Iterable[str]:
 
     Of more than ten groups, the last sentence says how many more there are.
     """
-    ordered = sorted(found, key=lambda one: (-one.methods - one.files, str(one)))
-    sentences = [str(one) for one in ordered[:_MOST]]
+    ordered = sorted(found, key=lambda group: (-group.methods - group.files, str(group)))
+    sentences = [str(group) for group in ordered[:_MOST]]
     more = len(ordered) - _MOST
     return (*sentences, f'and of {more} more repositories and licences') if more > 0 else sentences

@@ -185,8 +185,8 @@ def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
         )
         write_snapshot(scratch_folder, rows, about, plan.find_licence_files)
         _refuse_unsound_snapshot(scratch_folder, plan.snapshot)
-        made = withhold_texts(scratch_folder, rows, plan)
-        written = _publish(store, made, plan)
+        folder = withhold_texts(scratch_folder, rows, plan)
+        written = _publish(store, folder, plan)
     counts = {name: len(getattr(rows, name)) for name in TABLES}
     withdrawn_rows = [row for row in rows.withdrawn if row.table == 'tasks' and row.month == month]
     now = [row.reissued for row in withdrawn_rows]

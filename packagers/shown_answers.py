@@ -218,10 +218,10 @@ def find_how_answers_are_shown(
     if rows[0].track is not Track.GENERATION:
         return ()
     added = tuple(meter.list_added_methods(rows[0], start))
-    found = {kind for row in rows for kind in _find_how_method_is_shown(meter, row, start, added)}
+    ways = {kind for row in rows for kind in _find_how_method_is_shown(meter, row, start, added)}
     if nearest >= LEAST_TEMPLATE and any(_shows_calls(row, added) for row in rows):
-        found.add(ShownBy.CALL)
-    return tuple(sorted(found))
+        ways.add(ShownBy.CALL)
+    return tuple(sorted(ways))
 
 
 def _find_how_method_is_shown(
@@ -258,11 +258,11 @@ def is_moved(meter: LeakMeter, rows: Sequence[MethodRow]) -> bool:
 
 def _was_elsewhere(meter: LeakMeter, row: MethodRow) -> bool:
     reading = get_reading(row.language)
-    gone = [each.source for each in meter.list_gone_methods(row, row.test_method)]
-    if gone and len(_WORDS.findall(row.test_method)) >= LEAST_WORDS:
+    removed_sources = [each.source for each in meter.list_gone_methods(row, row.test_method)]
+    if removed_sources and len(_WORDS.findall(row.test_method)) >= LEAST_WORDS:
         return True
     return _find_largest_share(
-        reading, _count_masked_grams(reading, row.new_source or ''), gone
+        reading, _count_masked_grams(reading, row.new_source or ''), removed_sources
     ) >= (LEAST_MOVED)
 
 

@@ -91,21 +91,23 @@ def write_edition_without_gold(
     UnsoundSnapshot if the edition does not verify.
     """
     publishing.check_snapshot_target(target)
-    with open_local_copy(place) as full, publishing.make_scratch_folder(target) as made:
+    with open_local_copy(place) as full, publishing.make_scratch_folder(target) as edition_folder:
         refuse_without_gold(resolve_location(full), 'an edition without them is there already')
         content = load_manifest(full)
         refuse_private(content, place, 'for others, as an edition without answers is')
         if is_code_free(content):
             raise Fatal(f'{place} is a code-free edition, which has no prompts: name the snapshot')
         starts, code_pairs = _load_starts(full, clone)
-        _write_files(full, made, content, partial(_hide_gold, starts=starts, code_pairs=code_pairs))
-        findings = verify_folder(made, made.parent)
+        _write_files(
+            full, edition_folder, content, partial(_hide_gold, starts=starts, code_pairs=code_pairs)
+        )
+        findings = verify_folder(edition_folder, edition_folder.parent)
         if findings:
             raise UnsoundSnapshot(
                 f'the edition without answers would not be good ({findings[0].table}: {findings[0].rule}: '
                 f'{findings[0].row}) and {target} was not written; tell those who maintain coevo'
             )
-        written = publishing.publish_folder(made, target)
+        written = publishing.publish_folder(edition_folder, target)
     return WithheldReport(edition=target, written=written, tasks=len(starts))
 
 
@@ -129,8 +131,10 @@ def _hide_gold(
     table: str, row: dict[str, Any], *, starts: Mapping[str, str], code_pairs: frozenset[str]
 ) -> dict[str, Any]:
     """Return a row of a table without what shows an answer."""
-    kept = KEPT_WITHOUT_GOLD.get(table, ())
-    blank_texts(row, (path for path in find_third_party_paths(TABLES[table]) if path not in kept))
+    kept_paths = KEPT_WITHOUT_GOLD.get(table, ())
+    blank_texts(
+        row, (path for path in find_third_party_paths(TABLES[table]) if path not in kept_paths)
+    )
     if table != 'tasks':
         return {**row, TEXTS_WITHHELD: True}
     hidden = (*_FACTS_OF_ANSWERS, *(_CODE if row['pair_id'] in code_pairs else ()))

@@ -1,6 +1,4 @@
-"""What attempts cost: prices of tokens, an estimate beforehand, and limits that are kept during an
-attempt.
-"""
+"""Costs of attempts: prices of tokens, an estimate beforehand, and limits during an attempt."""
 
 from __future__ import annotations
 

@@ -131,29 +131,34 @@ def run_model(arguments: argparse.Namespace) -> int:
     `grid`, do that for each model and prompt; with `--estimate`, only print the expected cost.
     Raises: Transient if a task could not be attempted for now; Fatal for bad input.
     """
-    asked = apply_protocol(arguments)
-    if withholds_gold(load_manifest(asked.snapshot)):
-        _switch_grading_off(asked)
-    if asked.grid is not None:
+    options = apply_protocol(arguments)
+    if withholds_gold(load_manifest(options.snapshot)):
+        _switch_grading_off(options)
+    if options.grid is not None:
         from coevo.agents.grid.verb import attempt_grid
 
-        if asked.out is None:
+        if options.out is None:
             raise Fatal('a grid has several runs; name a folder for them with --out')
-        return attempt_grid(asked)
-    asked.agent = asked.agent or 'one-shot'
-    task_ids = select_task_ids(asked)
-    asked.out = asked.out or _choose_folder(asked)
+        return attempt_grid(options)
+    options.agent = options.agent or 'one-shot'
+    task_ids = select_task_ids(options)
+    options.out = options.out or _choose_folder(options)
     # The choice is made; a view of the snapshot with its texts, which comes below, may differ.
-    asked.tasks, asked.limit, asked.verified, asked.paper = list(task_ids), None, False, None
-    if not asked.estimate:
-        _check_endpoint(asked)
-    texts = provide_texts(asked.snapshot, task_ids, asked.clones, _say)
-    asked.snapshot = texts.snapshot
-    asked.tasks = [task_id for task_id in task_ids if task_id not in texts.lacking]
-    if asked.estimate:
-        print(estimate_cost(asked).sentence)
+    options.tasks, options.limit, options.verified, options.paper = (
+        list(task_ids),
+        None,
+        False,
+        None,
+    )
+    if not options.estimate:
+        _check_endpoint(options)
+    texts = provide_texts(options.snapshot, task_ids, options.clones, _say)
+    options.snapshot = texts.snapshot
+    options.tasks = [task_id for task_id in task_ids if task_id not in texts.lacking]
+    if options.estimate:
+        print(estimate_cost(options).sentence)
         return 0
-    return _attempt_and_grade(asked, texts.lacking)
+    return _attempt_and_grade(options, texts.lacking)
 
 
 def _switch_grading_off(asked: argparse.Namespace) -> None:

@@ -121,13 +121,13 @@ def format_outcome_line(
     """
     successes, strict, unjudged = _judge_tasks(evaluation, tasks)
     known = [value for value in strict.values() if value is not None]
-    asked = [attempt for attempt in attempts if attempt.task_id in tasks]
+    task_attempts = [attempt for attempt in attempts if attempt.task_id in tasks]
     parts = [f'success {sum(successes.values())} of {len(successes)}']
     parts += [_format_strict(known, len(strict))] if strict else []
     parts += [f'{unjudged} could not be graded'] if unjudged else []
-    parts.append(f'{sum(attempt.seconds for attempt in asked):.0f} s')
-    parts.append(_format_tokens(asked))
-    costs = [attempt.cost_usd for attempt in asked if attempt.cost_usd is not None]
+    parts.append(f'{sum(attempt.seconds for attempt in task_attempts):.0f} s')
+    parts.append(_format_tokens(task_attempts))
+    costs = [attempt.cost_usd for attempt in task_attempts if attempt.cost_usd is not None]
     parts += [f'${sum(costs):.2f}'] if costs else []
     return ', '.join(parts)
 

@@ -70,11 +70,11 @@ def run_project_for_dropped_methods(
             run = runs[key]
             if report.statuses.get(end, RAN) == RAN:
                 report.statuses[end] = run.status
-            said = run.outcomes.get(method)
-            if said is not None and _name_outcome_class(said) != _name_outcome_class(
+            ruling = run.outcomes.get(method)
+            if ruling is not None and _name_outcome_class(ruling) != _name_outcome_class(
                 result.outcome
             ):
-                report.decisions[item.method_id] = _make_drop(decision, end, result, said)
+                report.decisions[item.method_id] = _make_drop(decision, end, result, ruling)
                 break
     return report
 

@@ -116,5 +116,5 @@ def explain_failure(stderr: bytes) -> FetchFailure:
     trouble = next(
         (trouble for trouble, sign in _SIGNS if re.search(sign, text)), FetchTrouble.FAILED
     )
-    said = ''.join(sign if sign.isprintable() else ' ' for sign in fatal)[:_MOST_QUOTED]
-    return FetchFailure(trouble=trouble, git_said=said.strip())
+    message = ''.join(sign if sign.isprintable() else ' ' for sign in fatal)[:_MOST_QUOTED]
+    return FetchFailure(trouble=trouble, git_said=message.strip())

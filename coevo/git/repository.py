@@ -383,8 +383,8 @@ def find_missing_object_id(content: bytes) -> str | None:
 
     None if it contains none.
     """
-    _, found, rest = content.partition(_STAND_IN)
-    return rest.partition(b'\n')[0].decode('ascii', 'replace') if found else None
+    _, marker, rest = content.partition(_STAND_IN)
+    return rest.partition(b'\n')[0].decode('ascii', 'replace') if marker else None
 
 
 def load_absent_object_ids(git_dir: Path) -> frozenset[str]:

@@ -79,13 +79,13 @@ def compute_code_digest(roots: CodeRoots) -> CodeDigest:
         if package:
             folders.setdefault(package, _HOME / package)
     key = hashlib.sha256(repr(roots).encode() + _hash_files(tuple(folders.values())))
-    kept = find_cache_folder() / 'code_digests' / f'{key.hexdigest()}.json'
+    cache_file = find_cache_folder() / 'code_digests' / f'{key.hexdigest()}.json'
     try:
-        parts = json.loads(kept.read_bytes())
+        parts = json.loads(cache_file.read_bytes())
     except (OSError, ValueError):
         parts = digest_reached_code(folders, roots)
         with suppress(OSError):  # a cache that cannot be written costs seconds
-            write_durably(kept, [json.dumps(parts, sort_keys=True).encode()])
+            write_durably(cache_file, [json.dumps(parts, sort_keys=True).encode()])
     return CodeDigest(digest=_digest_parts(parts), parts=parts)
 
 

@@ -66,18 +66,18 @@ def _find_literals(
         b'(?:' + rules.comment + b')|(?P<string>' + rules.string + b')|' + _NUMBER,
         re.DOTALL | re.VERBOSE,
     )
-    for found in pattern.finditer(source, start, end):
-        if found.lastgroup == 'string':
-            yield found.start(), _ESCAPE.sub(lambda escape: b' ' * len(escape[0]), found[0])
-        elif found.lastgroup == 'number':
-            yield found.start(), found[0]
+    for match in pattern.finditer(source, start, end):
+        if match.lastgroup == 'string':
+            yield match.start(), _ESCAPE.sub(lambda escape: b' ' * len(escape[0]), match[0])
+        elif match.lastgroup == 'number':
+            yield match.start(), match[0]
 
 
 def _find_offsets(text: bytes, wanted: bytes) -> Iterator[int]:
     if len(wanted) < _LEAST_PART:
         yield from (piece.start() for piece in _PIECE.finditer(text) if piece[0] == wanted)
         return
-    yield from (found.start() for found in re.finditer(re.escape(wanted), text.lower()))
+    yield from (match.start() for match in re.finditer(re.escape(wanted), text.lower()))
 
 
 def replace_pieces(source: bytes, pieces: tuple[LiteralPiece, ...]) -> bytes:

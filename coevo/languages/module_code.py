@@ -114,12 +114,14 @@ class ModuleCode:
 @cache
 def read_module(source: bytes) -> ModuleCode:
     """Read the source of a module, once in a process."""
-    found = _Statements()
-    _classify_statements(found, parse_python(source).body)
+    statements = _Statements()
+    _classify_statements(statements, parse_python(source).body)
     return ModuleCode(
-        definitions={name: _summarise_statements(each) for name, each in found.definitions.items()},
-        imports=found.imports,
-        effects=_summarise_statements(found.effects) if found.effects else None,
+        definitions={
+            name: _summarise_statements(each) for name, each in statements.definitions.items()
+        },
+        imports=statements.imports,
+        effects=_summarise_statements(statements.effects) if statements.effects else None,
     )
 
 
@@ -289,21 +291,21 @@ def _number_local_names(function: ast.AST) -> dict[str, str]:
 
     Parameters and names that are declared global or nonlocal get none.
     """
-    kept: set[str] = set()
+    excluded: set[str] = set()
     bound: dict[str, None] = {}
-    places: dict[str, tuple[int, int]] = {}  # the first one of each name
+    positions: dict[str, tuple[int, int]] = {}  # the first one of each name
     for node in ast.walk(function):
         if isinstance(node, ast.arg):
-            kept.add(node.arg)
+            excluded.add(node.arg)
         elif isinstance(node, ast.Global | ast.Nonlocal):
-            kept.update(node.names)
+            excluded.update(node.names)
         elif isinstance(node, ast.Name) or (isinstance(node, ast.ExceptHandler) and node.name):
             name = node.id if isinstance(node, ast.Name) else str(node.name)
-            place = (node.lineno, node.col_offset)
-            places[name] = min(place, places.get(name, place))
+            position = (node.lineno, node.col_offset)
+            positions[name] = min(position, positions.get(name, position))
             if isinstance(node, ast.ExceptHandler) or isinstance(node.ctx, ast.Store):
                 bound.setdefault(name)
-    in_order = sorted((name for name in bound if name not in kept), key=places.__getitem__)
+    in_order = sorted((name for name in bound if name not in excluded), key=positions.__getitem__)
     return {name: f'local {number}' for number, name in enumerate(in_order)}
 
 

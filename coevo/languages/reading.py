@@ -172,7 +172,7 @@ class LanguageReading(Protocol):
 
     @property
     def TESTS_AMONG_SOURCES(self) -> bool:
-        """Whether the content of a file shows which methods are tests, even among the sources.
+        """True if the content of a file shows which methods are tests, even among the sources.
 
         If False, only files at certain paths can have tests.
         """

@@ -52,13 +52,13 @@ def find_member_before_signature_change(
     It has the same kind and name, and is gone from the new type. Of several, the one that shares
     most words is returned. None if there is none.
     """
-    gone = [
+    candidates = [
         other
         for other in old.members
         if (other.kind, other.name) == (member.kind, member.name)
         and find_same_member(other, new) is None
     ]
-    return max(gone, key=lambda other: _count_shared_words(other, member), default=None)
+    return max(candidates, key=lambda other: _count_shared_words(other, member), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +87,11 @@ def map_parameters(
     names = {parameter.name for parameter in new}
     known = {parameter.name for parameter in old}
     pairs = []
-    for place, parameter in enumerate(old):
+    for position, parameter in enumerate(old):
         if parameter.name in names or parameter.name in NAMELESS:
             continue
-        if place < len(new) and new[place].name not in known:
-            pairs.append((parameter, new[place].name))
+        if position < len(new) and new[position].name not in known:
+            pairs.append((parameter, new[position].name))
         elif parameter.default is not None:
             pairs.append((parameter, parameter.default))
         else:

@@ -150,21 +150,21 @@ def _list_undoing_stages(
     old  the member at old; of an inserted one the member that it replaces, or None
     """
     whole: bytes | None = None
-    kept: bytes | None = None
+    restored: bytes | None = None
     plain: tuple[PlainVersion, ...] = ()
     has_name = new.member is not None and new.member.kind != 'initializer'
     if revised is not Revised.INSERTED or not has_name or (undoing.IS_COMPILED and old is None):
         whole = undoing.undo_member(revised, old, new)
     if has_name and revised is not Revised.REMOVED:
-        kept = None if old is None else undoing.restore_body_under_new_signature(old, new)
+        restored = None if old is None else undoing.restore_body_under_new_signature(old, new)
         plain = undoing.list_plain_versions(new)
     stages: tuple[list[tuple[str, bytes | None]], ...] = (
         [('', whole)],
-        [(AS_BEFORE, kept)],
+        [(AS_BEFORE, restored)],
         [(version.written, version.source) for version in plain],
     )
     known = {new.source}
-    made: list[Stage] = []
+    distinct_stages: list[Stage] = []
     for stage in stages:
         fresh = {
             source: written
@@ -173,13 +173,13 @@ def _list_undoing_stages(
         }
         known |= fresh.keys()
         if fresh:
-            made.append(
+            distinct_stages.append(
                 tuple(
                     UndoneVersion(written=written, edit=(new.path, source))
                     for source, written in fresh.items()
                 )
             )
-    return tuple(made)
+    return tuple(distinct_stages)
 
 
 def _make_whole_part(dependency: Dependency, edit: Edit | None) -> UndoablePart:

@@ -42,8 +42,8 @@ def measure_reversals(
         most = max(1, len(part.versions))
         run = concerned[: None if left is None else left // most] if part.is_offered else []
         left = None if left is None else left - len(run) * most
-        for test, found in _run_tests_with_undone_part(runner, part, run):
-            rows[test.method_id, part.key] = found
+        for test, test_rows in _run_tests_with_undone_part(runner, part, run):
+            rows[test.method_id, part.key] = test_rows
         for test in concerned[len(run) :]:
             rows[test.method_id, part.key] = [_make_row(runner, test, part, None)]
     return tuple(
@@ -111,20 +111,22 @@ def _run_tests_with_undone_part(
     unnoticed: dict[str, list[ReversalRow]] = {}
     left = list(tests)
     for stage in part.stages:
-        found: dict[str, list[ReversalRow]] = {}
+        stage_rows: dict[str, list[ReversalRow]] = {}
         for version in stage if left else ():
             for row in _run_version(runner, part, version, left):
-                found.setdefault(row.method_id, []).append(row)
+                stage_rows.setdefault(row.method_id, []).append(row)
         for test in list(left):
             rows = [
-                row for row in found[test.method_id] if row.outcome is not Outcome.COMPILE_ERROR
+                row
+                for row in stage_rows[test.method_id]
+                if row.outcome is not Outcome.COMPILE_ERROR
             ]
             if rows and stage[0].written == AS_BEFORE and _are_unnoticed(rows):
                 unnoticed[test.method_id] = rows  # plain values tell whether it looks at all
             elif rows:
                 yield test, [*unnoticed.pop(test.method_id, ()), *rows]
                 left.remove(test)
-        first = first or found
+        first = first or stage_rows
     yield from ((test, unnoticed.get(test.method_id, first[test.method_id])) for test in left)
 
 

@@ -239,8 +239,12 @@ def correct_change_by_cells(
     """
     if change is not MethodChange.UNCHANGED:
         return change
-    one, other = cells.get(Cell.T_OLD_C_NEW), cells.get(Cell.T_NEW_C_NEW)
-    if one is None or other is None or _merge_broken_outcomes(one) == _merge_broken_outcomes(other):
+    with_old_test, with_new_test = cells.get(Cell.T_OLD_C_NEW), cells.get(Cell.T_NEW_C_NEW)
+    if (
+        with_old_test is None
+        or with_new_test is None
+        or _merge_broken_outcomes(with_old_test) == _merge_broken_outcomes(with_new_test)
+    ):
         return change
     return MethodChange.CONTEXT_CHANGED
 

@@ -304,8 +304,8 @@ def _ensure_image(client: Any) -> str:
     try:
         client.images.get(name)
     except docker.errors.ImageNotFound:
-        said = client.api.import_image_from_data(archive, repository=_IMAGE, tag=tag)
-        imported = json.loads(said.splitlines()[-1])['status']
+        answer = client.api.import_image_from_data(archive, repository=_IMAGE, tag=tag)
+        imported = json.loads(answer.splitlines()[-1])['status']
         client.api.tag(imported, _IMAGE, tag)  # Podman's import ignores the tag
     return name
 

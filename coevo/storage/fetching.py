@@ -109,13 +109,13 @@ class Fetcher:
 
         Raises: Transient if the server cannot be reached, has an internal error, or sends too much.
         """
-        place = _remove_login(url)
+        bare_url = _remove_login(url)
         headers = _build_headers(url, accept, part)
-        once = partial(_fetch_once, place, headers, most_bytes, seconds, into, part)
+        once = partial(_fetch_once, bare_url, headers, most_bytes, seconds, into, part)
         try:
             return retry(once, tries=self.tries, pause=self.pause, on=_TROUBLE)
         except _TROUBLE as error:
-            raise Transient(f'{place} cannot be fetched: {error}') from None
+            raise Transient(f'{bare_url} cannot be fetched: {error}') from None
 
 
 def _fetch_once(

@@ -102,14 +102,14 @@ def build_candidate(rows: Mapping[str, RepositorySeen]) -> CrawledRepository | N
 
     None if no profile keeps it.
     """
-    kept = {name: row for name, row in rows.items() if row.kept}
-    if not kept:
+    kept_rows = {name: row for name, row in rows.items() if row.kept}
+    if not kept_rows:
         return None
-    row = list(kept.values())[-1]
+    row = list(kept_rows.values())[-1]
     return copy_fields(
         CrawledRepository,
         row,
-        profiles=tuple(sorted(kept)),
+        profiles=tuple(sorted(kept_rows)),
         crawled=parse_stamp(row.last_seen),
     )
 

@@ -104,7 +104,7 @@ COVERAGE_STEP = 0.05
 
 
 class AssertionKind(StrEnum):
-    """What may change in a test that passes at both ends.
+    """Kinds of change in a test that passes at both ends.
 
     `assertions_changed` is the same kind of assertion on other values.
     """

@@ -181,8 +181,8 @@ def _mine(arguments: argparse.Namespace) -> int:
         raise Fatal(
             '--dry runs nothing, so that no task can say how far to go: give --commits a number'
         )
-    asked = None if by_tasks else arguments.commits
-    commits = _parse_commit_count(asked) if asked else profile.commits
+    commit_option = None if by_tasks else arguments.commits
+    commits = _parse_commit_count(commit_option) if commit_option else profile.commits
     options = MineOptions(
         source=arguments.repository,
         store=arguments.store,

@@ -155,12 +155,12 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
 
     if repo not in overview.states:
         store.list_repository_partitions(repo)  # raises Fatal
-    (one,) = summarise_repositories(store, [repo])
+    (summary,) = summarise_repositories(store, [repo])
     state = overview.states[repo]
     _print_sentence(console, f'{repo}: {state}, {state.sentence}')
-    if one.validation is not None:
-        _print_sentence(console, one.validation.sentence)
-    for walk in one.walks:
+    if summary.validation is not None:
+        _print_sentence(console, summary.validation.sentence)
+    for walk in summary.walks:
         reached = f', known until {walk.reached:%Y-%m-%d %H:%M}' if walk.reached else ''
         _print_sentence(
             console,
@@ -190,7 +190,7 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
         umpire = count_project_command_results(segments).sentence
         if umpire:
             _print_sentence(console, umpire)
-    for sentence in _describe_cost_and_failures(store, one):
+    for sentence in _describe_cost_and_failures(store, summary):
         _print_sentence(console, sentence)
 
 

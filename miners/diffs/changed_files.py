@@ -35,7 +35,9 @@ def list_test_links(tree: RevisionTree) -> Mapping[str, str]:
 
 def is_at_or_below(path: str, places: Mapping[str, str] | tuple[str, ...]) -> bool:
     """Return whether a path is one of some files, or lies below one of some folders."""
-    return any(path == place or path.startswith(f'{place}/') for place in places)
+    return any(
+        path == file_or_folder or path.startswith(f'{file_or_folder}/') for file_or_folder in places
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,12 +106,12 @@ class ChangedFiles:
     @cached_property
     def kinds(self) -> tuple[ProductionKind, ...]:
         """The kinds of files that the project ships and that differ, in their order."""
-        found = {ProductionKind.CODE} if self._files_differ(*self.source_paths) else set()
+        differing_kinds = {ProductionKind.CODE} if self._files_differ(*self.source_paths) else set()
         for file in self.files:
             for end, oid in ((self.old, file.old_oid), (self.new, file.new_oid)):
                 kind = end.tree.find_production_kind(file.path) if oid else None
-                found |= {kind} if kind not in (None, ProductionKind.CODE) else set()
-        return tuple(kind for kind in ProductionKind if kind in found)
+                differing_kinds |= {kind} if kind not in (None, ProductionKind.CODE) else set()
+        return tuple(kind for kind in ProductionKind if kind in differing_kinds)
 
     @cached_property
     def tests_changed(self) -> bool:

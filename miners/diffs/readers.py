@@ -86,11 +86,13 @@ def _list_differing_imports(
 
     '*' if it imports all names of one.
     """
-    one, another = (
+    own_imports, other_imports = (
         {(item.text, item.name, item.static): item for item in tree.tree.parse_file(path).imports}
         for tree in (own, other)
     )
-    differing = [(one | another)[key] for key in one.keys() ^ another.keys()]
+    differing = [
+        (own_imports | other_imports)[key] for key in own_imports.keys() ^ other_imports.keys()
+    ]
     return frozenset(item.name for item in differing if _may_bring_test_types(item, types))
 
 

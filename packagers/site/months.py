@@ -175,15 +175,15 @@ def load_month(path: Path) -> Month:
 
 def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -> dict[str, Any]:
     """Write the files of a month into a new folder; return its entry in the page's index."""
-    found = {table: list(_load_files(month, table)) for table in TABLES}
+    copies_by_table = {table: list(_load_files(month, table)) for table in TABLES}
     with snapshot.translate_read_errors((month.path,)):
         connection = snapshot.open_snapshots(month.path)
         if snapshot.parse_schema_version(month.manifest) < SCHEMA:
-            found = {table: [_encode_table(connection, table)] for table in TABLES}
+            copies_by_table = {table: [_encode_table(connection, table)] for table in TABLES}
         figures = statistics.query_figures(connection)
         withheld = statistics.describe_withheld_texts(connection)
         answers = list(_compute_statistics(connection))
-    files = {table: list(_write_files(folder, copies)) for table, copies in found.items()}
+    files = {table: list(_write_files(folder, copies)) for table, copies in copies_by_table.items()}
     durable.write_durably(folder / 'statistics.json', [_encode_json(answers)])
     durable.write_durably(
         folder / 'reports.json', [_encode_json([entry.report for entry in evaluations])]

@@ -93,14 +93,14 @@ class _CodeGrading:
         seen = SuiteRunResult(builds=builds, tests=tests, demanded=())
         if not all(test.passes for test in tests):
             return seen
-        kept = tuple(self._grade_kept_tests())
-        seen = replace(seen, demanded=kept)
-        if not all(test.holds for test in kept):
+        kept_tests = tuple(self._grade_kept_tests())
+        seen = replace(seen, demanded=kept_tests)
+        if not all(test.holds for test in kept_tests):
             return seen
         variants, passing = self._grade_variants()
         if passes_failing_variants(self.baseline.endings, passing):
             return replace(seen, forged=True)
-        return replace(seen, demanded=(*kept, *self._grade_siblings(), *variants))
+        return replace(seen, demanded=(*kept_tests, *self._grade_siblings(), *variants))
 
     # -- targets -----------------------------------------------------------------------------------
 

@@ -52,12 +52,12 @@ def decode_files(text: str) -> Files:
     Raises: ValueError if the text is not in that form.
     """
     try:
-        found = parse_json(text.encode(), most_values=_MOST_VALUES)
+        parsed = parse_json(text.encode(), most_values=_MOST_VALUES)
     except UnreadableContent:
-        found = None
-    if not isinstance(found, dict):
+        parsed = None
+    if not isinstance(parsed, dict):
         raise ValueError('they are no JSON object')  # noqa: TRY004  of the form, not of a type
-    return tuple(sorted((path, _decode(value)) for path, value in found.items()))
+    return tuple(sorted((path, _decode(value)) for path, value in parsed.items()))
 
 
 def _decode(value: object) -> bytes | None:
@@ -271,9 +271,9 @@ def create_fresh_repository(
 
 def _list_edited_files(git_dir: Path, folder: Path) -> list[str]:
     """Return the files of a work tree that Git sees as edited or missing."""
-    place = f'--work-tree={folder}'
-    ask_git(git_dir, place, 'update-index', '-q', '--refresh')
-    listing = run_git(git_dir, place, 'diff-files', '-z', '--name-only')
+    work_tree_option = f'--work-tree={folder}'
+    ask_git(git_dir, work_tree_option, 'update-index', '-q', '--refresh')
+    listing = run_git(git_dir, work_tree_option, 'diff-files', '-z', '--name-only')
     return listing.decode('utf-8', 'surrogateescape').split('\0')[:-1]
 
 

@@ -227,23 +227,27 @@ def count_noticed_undos(gold: GoldMethod, pred: Iterable[ReversalRow]) -> Detect
     them is. For `both_ran` the submitted test has to fail with all those with which gold fails,
     since a test that checks little notices one of them by chance. None if there is no such change.
     """
-    expected, found = (_map_undone_outcomes(rows) for rows in (gold.reversals, pred))
-    own = {change: outcome for change, outcome in found.items() if change in expected}
+    gold_outcomes, submitted_outcomes = (
+        _map_undone_outcomes(rows) for rows in (gold.reversals, pred)
+    )
+    own = {
+        change: outcome for change, outcome in submitted_outcomes.items() if change in gold_outcomes
+    }
     places = _group_by_place(own)
     if not places:
         return None
     ran = {
-        place: [change for change in changes if expected[change] in RUN_AND_BROKEN]
-        for place, changes in places.items()
+        declaration: [change for change in changes if gold_outcomes[change] in RUN_AND_BROKEN]
+        for declaration, changes in places.items()
     }
     return Detections(
         count=len(places),
         pred=_count_places(places, lambda change: _is_noticed(own[change])),
-        gold=_count_places(places, lambda change: _is_noticed(expected[change])),
+        gold=_count_places(places, lambda change: _is_noticed(gold_outcomes[change])),
         both=_count_places(
-            places, lambda change: _is_noticed(own[change]) and _is_noticed(expected[change])
+            places, lambda change: _is_noticed(own[change]) and _is_noticed(gold_outcomes[change])
         ),
-        not_run=len(_group_by_place(expected).keys() - places.keys()),
+        not_run=len(_group_by_place(gold_outcomes).keys() - places.keys()),
         gold_ran=sum(map(bool, ran.values())),
         both_ran=sum(
             bool(changes) and all(own[change] in RUN_AND_BROKEN for change in changes)

@@ -91,7 +91,7 @@ def _load_rows(
             arrow_table = own.sql(sql, params=[ids]).to_arrow_table()
     except duckdb.Error as error:
         raise Transient(f"gold's {table} cannot be read: {summarise_error(error)}") from None
-    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in codec.decode_table(record, arrow_table):
-        found[row.method_id, str(row.walk)].append(row)
-    return found
+        rows[row.method_id, str(row.walk)].append(row)
+    return rows

@@ -31,7 +31,7 @@ def find_copying_targets(
 ) -> frozenset[str]:
     """Return the names of targets of which a submitted file copies a changed method.
 
-    The whole file is asked, since a copy may stand in a helper. A copy that the start file or
+    The whole file is searched, since a copy may stand in a helper. A copy that the start file or
     gold's file has as well is allowed in the task.
     """
     rules = get_reading(context.pair.language).LEXIS
@@ -55,8 +55,8 @@ def _list_bodies(context: TaskContext, target: Target) -> Iterator[frozenset[Gra
     for dependency in target.row.dependencies:
         if dependency.revised is Revised.REMOVED or not dependency.file.endswith(reading.SUFFIXES):
             continue
-        found = find_declaration(context.repository, context.pair, dependency)
-        member = found.member if found is not None else None
+        declaration = find_declaration(context.repository, context.pair, dependency)
+        member = declaration.member if declaration is not None else None
         if member is not None and member.body_at is not None:
             body = member.source[member.body_at :].encode(errors='surrogateescape')
             yield list_body_grams(body, reading.LEXIS)

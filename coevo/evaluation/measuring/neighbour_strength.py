@@ -74,7 +74,8 @@ def find_touched_neighbours(file: NeighbourFile, patched: bytes) -> TouchedNeigh
     rewritten = frozenset(
         name
         for name, key in own.items()
-        if key in now.tests and not any(_is_same(now.tests, one.tests, key) for one in known)
+        if key in now.tests
+        and not any(_is_same(now.tests, version.tests, key) for version in known)
     )
     shares_changes = now.file.has_error or any(_list_shared_changes(reading, now, known))
     touched = frozenset(neighbours) if shares_changes else rewritten
@@ -104,13 +105,13 @@ class _FileMembers:
     @property
     def names(self) -> frozenset[str]:
         """The identifiers in all of these members."""
-        kept = (*self.tests.values(), *self.shared.values())
-        return frozenset[str]().union(*(member.names for member in kept))
+        members = (*self.tests.values(), *self.shared.values())
+        return frozenset[str]().union(*(member.names for member in members))
 
     @property
     def imports(self) -> dict[str, str]:
         """The imported names by the text of the import."""
-        return {f'{one.text} {one.static}': one.name for one in self.file.imports}
+        return {f'{import_.text} {import_.static}': import_.name for import_ in self.file.imports}
 
     @property
     def types(self) -> Mapping[str, DeclaredType]:
@@ -190,7 +191,7 @@ def _has_fewer_assertions(
         """Return the number of assertions of the neighbour in a version of the file."""
         test = file.tests[key]
         helpers = (member for member in file.shared.values() if member.name in test.names)
-        return sum(len(assertions.list_assertions(one.source)) for one in (test, *helpers))
+        return sum(len(assertions.list_assertions(member.source)) for member in (test, *helpers))
 
     before = [count_assertions(file) for file in known if key in file.tests]
     return bool(before) and count_assertions(now) < min(before)
@@ -238,8 +239,8 @@ def find_weakened_neighbours(
 
     Raises: Transient if a test process does not start.
     """
-    found = find_touched_neighbours(_describe_file(context, others.methods), patched)
-    if not found.touched:
+    neighbours = find_touched_neighbours(_describe_file(context, others.methods), patched)
+    if not neighbours.touched:
         return NeighbourStrength()
     mutants = _select_mutants(gold)
     runner = context.make_edited_runner(context.gold)
@@ -251,15 +252,15 @@ def find_weakened_neighbours(
         lambda: _find_gold_kills(context, runner, others.methods, mutants),
     )
     kills = {kill.mutant_id: frozenset(kill.tests) for kill in entry.kills}
-    asked = [mutant for mutant in mutants if mutant.mutant_id in kills]
-    touched = {name: others.methods[name] for name in others.methods if name in found.touched}
+    killed_mutants = [mutant for mutant in mutants if mutant.mutant_id in kills]
+    touched = {name: others.methods[name] for name in others.methods if name in neighbours.touched}
     own = context.make_edited_runner(patched)
-    missed, settled = _find_neighbours_missing_mutants(context, own, touched, asked, kills)
-    watched = [name for name in touched if name in found.rewritten][:MOST_WATCHED]
+    missed, settled = _find_neighbours_missing_mutants(context, own, touched, killed_mutants, kills)
+    watched = [name for name in touched if name in neighbours.rewritten][:MOST_WATCHED]
     unseen, cpu_seconds = _find_unconfirmed_passes(
         context, patched, {name: touched[name] for name in watched}
     )
-    lacking = found.fewer_assertions - settled
+    lacking = neighbours.fewer_assertions - settled
     return NeighbourStrength(
         weakened=tuple(sorted(missed | unseen | lacking)),
         touched=len(touched),
@@ -312,11 +313,11 @@ def _find_neighbours_missing_mutants(
     context: TaskContext,
     runner: EditedCellRunner,
     touched: Methods,
-    asked: Sequence[DrawnMutant],
+    killed_mutants: Sequence[DrawnMutant],
     kills: Mapping[str, frozenset[str]],
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Return the neighbours that miss a mutant, and all that were asked about one."""
-    concerned = [mutant for mutant in asked if touched.keys() & kills[mutant.mutant_id]]
+    concerned = [mutant for mutant in killed_mutants if touched.keys() & kills[mutant.mutant_id]]
     if not concerned:
         return frozenset(), frozenset()
     now = measure_kills(runner, context.module, touched, concerned)

@@ -93,10 +93,10 @@ def _notices_what_gold_notices(found: Detections | None) -> bool | None:
     """
     if found is None:
         return None
-    asked, noticed = (
+    noticed_by_gold, noticed_by_both = (
         (found.gold, found.both) if found.gold_ran is None else (found.gold_ran, found.both_ran)
     )
-    return bool(noticed) if asked else None
+    return bool(noticed_by_both) if noticed_by_gold else None
 
 
 def is_vacuous(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:

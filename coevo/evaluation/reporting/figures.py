@@ -52,10 +52,10 @@ class Figures:
 
     def find(self, path: Sequence[str]) -> Figures:
         """Return the figures at a path; missing ones are created."""
-        place = self
+        figures = self
         for name in path:
-            place = place.parts.setdefault(name, Figures())
-        return place
+            figures = figures.parts.setdefault(name, Figures())
+        return figures
 
 
 @contextmanager
@@ -112,8 +112,8 @@ def fill_record(kind: type[Record], figures: Figures, **given: Any) -> Record:
     given  values of fields that no view provides
     """
     hints = {name: hint for name, hint in get_type_hints(kind).items() if name not in given}
-    told = {name: _make_value(hint, figures.parts.get(name)) for name, hint in hints.items()}
-    return kind(**given, **told)
+    values = {name: _make_value(hint, figures.parts.get(name)) for name, hint in hints.items()}
+    return kind(**given, **values)
 
 
 def _make_value(hint: Any, figures: Figures | None) -> Any:

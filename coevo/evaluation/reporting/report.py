@@ -213,8 +213,8 @@ def _format_attempt(row: MethodResult | SuiteResult) -> str:
 def _format_suite_line(row: SuiteResult) -> str:
     passing = (test.test_method for test in row.tests if test.passes)
     maintained = (str(maintained_test.outcome) for maintained_test in row.maintained or ())
-    held = (test.test_method for test in row.demanded or () if test.holds)
-    words = ' '.join((*passing, *maintained, *held))
+    demanded = (test.test_method for test in row.demanded or () if test.holds)
+    words = ' '.join((*passing, *maintained, *demanded))
     return f'{row.task_id} {row.attempt} {row.outcome} {words}'
 
 

@@ -48,7 +48,7 @@ class AssertionDensity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteTexts:
-    """What the texts of suites show: smells, assertions, errors.
+    """Smells, assertions and errors in the texts of suites.
 
     smells_unknown  suites that ran and in which a test was not checked for smells
     failures        the number of tests that ran and failed, by exception

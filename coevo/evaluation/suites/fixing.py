@@ -49,10 +49,10 @@ def grade_fixed_suite(
         fixed, new = _apply_fixes(get_fixer(context.pair.language), project, source, failures)
         if not new:
             break
-        found = find_submitted_tests(replace(case, patched=fixed), context.repository)
-        if isinstance(found, SuiteRunResult):
+        methods_or_result = find_submitted_tests(replace(case, patched=fixed), context.repository)
+        if isinstance(methods_or_result, SuiteRunResult):
             break
-        source, methods, fixes = fixed, found, [*fixes, *new]
+        source, methods, fixes = fixed, methods_or_result, [*fixes, *new]
         spent += graded.cpu_seconds
         graded = run_suite_tests(context, source, methods, ledger)
     result = measure_graded_suite(context, source, methods, graded, ledger)

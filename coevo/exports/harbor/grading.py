@@ -181,10 +181,10 @@ def grade(task: VerifierTask) -> int:
 
 
 def _load_prediction(task: VerifierTask) -> Prediction:
-    place = Path(task.test_file)  # own name: that of the image
+    path = Path(task.test_file)  # own name: that of the image
     if not task.is_code:
-        return Prediction(task_id=task.task_id, patch=None, file=load_submission(place))
-    patch = make_folder_patch(place, task.snapshot, Path(task.store), task.task_id)
+        return Prediction(task_id=task.task_id, patch=None, file=load_submission(path))
+    patch = make_folder_patch(path, task.snapshot, Path(task.store), task.task_id)
     return Prediction(task_id=task.task_id, patch=patch)
 
 

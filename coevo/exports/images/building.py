@@ -133,11 +133,11 @@ class ImageBuilder:
         if commit is None:
             return
         with tempfile.TemporaryDirectory(prefix='image-', dir=self.folder) as name:
-            place = Path(name)
-            place.chmod(0o755)
-            write_reproducible_repository(states.repository, commit, place / 'start')
+            scratch_folder = Path(name)
+            scratch_folder.chmod(0o755)
+            write_reproducible_repository(states.repository, commit, scratch_folder / 'start')
             try:
-                kit = self._get_kits(task.language).make_kit(task, place)
+                kit = self._get_kits(task.language).make_kit(task, scratch_folder)
             except EnvironmentLost as error:
                 self.say(str(error))
                 self.omissions.add(LeftOut.ENVIRONMENT_LOST)
@@ -145,7 +145,7 @@ class ImageBuilder:
             if not kit.is_whole:
                 self.omissions.add(LeftOut.NOT_RUNNABLE)
                 return
-            self._add_image(states, task, commit, place / 'start', kit)
+            self._add_image(states, task, commit, scratch_folder / 'start', kit)
 
     def _add_image(
         self, states: StartStates, task: TaskRow, commit: str, start: Path, kit: Kit
@@ -224,12 +224,12 @@ def _list_kit(kit: Kit) -> Iterator[tuple[str, LayerEntry]]:
 
 
 def _list_mount(mount: Mount, follows: bool) -> Iterator[tuple[str, LayerEntry]]:
-    place = mount.target.removeprefix('/')
+    target = mount.target.removeprefix('/')
     if mount.source.is_dir():
-        yield from list_folder(mount.source, place, follows=follows)
+        yield from list_folder(mount.source, target, follows=follows)
     elif mount.source.is_file():
         mode = normalise_mode(mount.source.stat().st_mode)
-        yield place, LayerEntry(source=mount.source, mode=mode)
+        yield target, LayerEntry(source=mount.source, mode=mode)
 
 
 def write_images(

@@ -43,10 +43,10 @@ def open_engine() -> Iterator[Any]:
     except (docker.errors.DockerException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # of a file; those of the connection have no number
-        said = ' '.join(str(error).split())[:400]
+        message = ' '.join(str(error).split())[:400]
         if client is None:
-            raise Fatal(f'no container engine answers ({said}); {_REMEDY}') from error
-        raise Fatal(f'the container engine refuses ({said}); do what it asks for') from error
+            raise Fatal(f'no container engine answers ({message}); {_REMEDY}') from error
+        raise Fatal(f'the container engine refuses ({message}); do what it asks for') from error
     finally:
         if client is not None:
             client.close()

@@ -210,8 +210,8 @@ class CutPlan(Generic[O, P]):
         edits = TextEdits(self.file.source)
         for piece, text in brought.instead.items():
             edits.replace(*piece.span, text)
-        gone = [piece for piece in self.pieces if piece not in standing]
-        self.rules.remove(edits, self, gone, brought)
+        removed = [piece for piece in self.pieces if piece not in standing]
+        self.rules.remove(edits, self, removed, brought)
         stand = [piece for piece in self.pieces if piece in standing]
         for file, piece in brought.additions:
             self.rules.add(edits, file, piece, stand)

@@ -46,16 +46,16 @@ class StartFileMaker(Generic[O, P]):
             StartStateInvalid: no valid start file can be made, or it would equal the new file.
         """
         file = self.rules.parse(new)
-        found = {target: file.find_declaration(target.method, 'new') for target in targets}
+        declarations = {target: file.find_declaration(target.method, 'new') for target in targets}
         originals = [target.original for target in targets if target.original is not None]
         if old is None and not originals:
             return None
-        removed = [declared for target, declared in found.items() if target.original is None]
+        removed = [declared for target, declared in declarations.items() if target.original is None]
         emptied = self._find_emptied_types(file, old, removed, used_elsewhere)
-        plan = CutPlan(self.rules, file, found, used_elsewhere, emptied=emptied)
+        plan = CutPlan(self.rules, file, declarations, used_elsewhere, emptied=emptied)
         while more := plan.list_emptied():
             emptied = [*emptied, *more]
-            plan = CutPlan(self.rules, file, found, used_elsewhere, emptied=emptied)
+            plan = CutPlan(self.rules, file, declarations, used_elsewhere, emptied=emptied)
         start = plan.apply_cuts()
         self._require_valid_result(file, start, originals)
         return start
@@ -88,8 +88,10 @@ class StartFileMaker(Generic[O, P]):
                 inserted.append(original)
             else:
                 targets.append(StartTarget(method=replaced, original=original))
-        found = {target: file.find_declaration(target.method, 'old') for target in targets}
-        text = CutPlan(self.rules, file, found, used_elsewhere, inserted=inserted).apply_cuts()
+        declarations = {target: file.find_declaration(target.method, 'old') for target in targets}
+        text = CutPlan(
+            self.rules, file, declarations, used_elsewhere, inserted=inserted
+        ).apply_cuts()
         sources = [target.original for target in targets if target.original is not None]
         self._require_valid_result(file, text, sources + inserted * self.rules.tolerates_inserted)
         return text

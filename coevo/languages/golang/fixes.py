@@ -35,17 +35,17 @@ def propose_fix(project: ProjectFiles, source: bytes, failure: TestFailure) -> F
     clause, names = _CLAUSE.search(source), _count_package_names(project)
     if names and (clause is None or clause[1].decode() not in names):
         return _set_package(source, clause, min(names, key=lambda name: (-names[name], name)))
-    if found := _UNUSED.search(failure.signature):
-        return _remove_import(project, source, found[1])
-    if found := _UNDEFINED.fullmatch(failure.signature):
-        return _add_import(project, source, clause, found[1])
+    if match := _UNUSED.search(failure.signature):
+        return _remove_import(project, source, match[1])
+    if match := _UNDEFINED.fullmatch(failure.signature):
+        return _add_import(project, source, clause, match[1])
     return None
 
 
 def list_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
     """Yield the names that a file's imports bind, each with the import as written."""
-    for one in file.imports:
-        yield one.name, source[one.start_byte : one.end_byte].decode('utf-8', 'replace')
+    for import_ in file.imports:
+        yield import_.name, source[import_.start_byte : import_.end_byte].decode('utf-8', 'replace')
 
 
 @lru_cache(maxsize=4)  # asked for each failure of a suite
@@ -57,9 +57,9 @@ def _count_package_names(project: ProjectFiles) -> Mapping[str, int]:
     folder, names = PurePosixPath(project.path).parent, Counter[str]()
     for path in project.tree.entries:
         if PurePosixPath(path).parent == folder and path.endswith('.go') and path != project.path:
-            found = _CLAUSE.search(project.tree.read_content(path))
-            if found:
-                names[found[1].decode()] += 1
+            clause = _CLAUSE.search(project.tree.read_content(path))
+            if clause:
+                names[clause[1].decode()] += 1
     for name in tuple(names):
         names[f'{name.removesuffix("_test")}_test'] += 0
     return names
@@ -86,7 +86,7 @@ def _add_import(
 
 def _remove_import(project: ProjectFiles, source: bytes, path: str) -> Fix | None:
     imports = reading.parse(source, project.path).imports
-    own = next((one for one in imports if one.text == path), None)
+    own = next((import_ for import_ in imports if import_.text == path), None)
     return None if own is None else _cut_import(source, own)
 
 

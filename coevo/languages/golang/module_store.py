@@ -323,10 +323,10 @@ def list_module_paths(libraries: Sequence[LibraryEntry]) -> Iterator[str]:
     """Yield the paths below the module cache of the modules that `download_modules` downloaded."""
     for library in libraries:
         module, _, version = library.coordinates.rpartition('@')
-        place, escaped = escape_capitals(module), escape_capitals(version)
+        escaped_module, escaped_version = escape_capitals(module), escape_capitals(version)
         for kind in (*_KINDS, 'ziphash'):
-            yield f'cache/download/{place}/@v/{escaped}.{kind}'
-        yield f'{place}@{escaped}'
+            yield f'cache/download/{escaped_module}/@v/{escaped_version}.{kind}'
+        yield f'{escaped_module}@{escaped_version}'
 
 
 def _has_digest(wanted: str, found: str) -> bool:

@@ -153,9 +153,9 @@ def find_renamings_and_moves(
     Local names are compared in matched declarations and in those that kept their names.
     """
     olds, news = ({each.key: each for each in end} for end in (before, after))
-    gone = [each for key, each in olds.items() if key not in news]
+    vanished = [each for key, each in olds.items() if key not in news]
     appeared = [each for key, each in news.items() if key not in olds]
-    matches = _match_declarations(gone, appeared)
+    matches = _match_declarations(vanished, appeared)
     for old, new in matches.items():
         yield _make_refactoring(old, new)
     renamed = _list_renamed_names(matches)
@@ -166,7 +166,7 @@ def find_renamings_and_moves(
 
 
 def _match_declarations(
-    gone: Sequence[_GoDeclaration], appeared: Sequence[_GoDeclaration]
+    vanished: Sequence[_GoDeclaration], appeared: Sequence[_GoDeclaration]
 ) -> dict[_GoDeclaration, _GoDeclaration]:
     """Return which new declaration each vanished one became; without a certain one it is left out.
 
@@ -182,17 +182,17 @@ def _match_declarations(
             old: [
                 new for new in by_skeleton[old.skeleton] if _are_same_declaration(old, new, renamed)
             ]
-            for old in gone
+            for old in vanished
         }
         taken = [new for candidates in fitting.values() for new in candidates]
-        found = {
+        certain_matches = {
             old: candidates[0]
             for old, candidates in fitting.items()
             if len(candidates) == 1 and taken.count(candidates[0]) == 1
         }
-        if found == matches:
+        if certain_matches == matches:
             break
-        matches = found
+        matches = certain_matches
     return matches
 
 
@@ -217,13 +217,13 @@ def _find_differing_local_names(
     local_old, local_new = _list_local_names(old), _list_local_names(new)
     forward: dict[str, str] = {}
     backward: dict[str, str] = {}
-    for one, other in zip(old.words, new.words, strict=True):
-        if one.part is DeclarationPart.REST:
+    for old_word, new_word in zip(old.words, new.words, strict=True):
+        if old_word.part is DeclarationPart.REST:
             continue
-        pair = one.text, other.text
+        pair = old_word.text, new_word.text
         if forward.setdefault(pair[0], pair[1]) != pair[1]:
             return None
-        if backward.setdefault(pair[1], pair[0]) != pair[0] or one.part is not other.part:
+        if backward.setdefault(pair[1], pair[0]) != pair[0] or old_word.part is not new_word.part:
             return None
         is_local = pair[0] in local_old and pair[1] in local_new
         if pair[0] != pair[1] and pair not in renamed and not is_local:

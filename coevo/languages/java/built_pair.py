@@ -184,8 +184,8 @@ class JavaBuiltPair:
     ) -> VerdictBatch:
         """Run the methods with runners in one module; return `missing` for the other methods."""
         targets = tuple(
-            make_run_target(found, methods[index], conditions, self.passing)
-            for index, found in runners.items()
+            make_run_target(module_runners, methods[index], conditions, self.passing)
+            for index, module_runners in runners.items()
         )
         cell = next(iter(runners.values())).cell
         batch = run_cell(self.worker, cell, targets, conditions)
@@ -221,11 +221,11 @@ class JavaBuiltPair:
         that has. The trace is None for a method without a runner there, and for all methods if
         edited code does not compile or the clock cannot be set.
         """
-        found = self._group_runners(compiled.key, methods)
+        groups = self._group_runners(compiled.key, methods)
         traces: list[Trace | None] = [None] * len(methods)
-        if not found or compiled.code_failure is not None:
+        if not groups or compiled.code_failure is not None:
             return TraceBatch(traces=tuple(traces), cpu_seconds=0.0)
-        first = max(found, key=lambda runners: compiled.module in _list_modules(runners))
+        first = max(groups, key=lambda runners: compiled.module in _list_modules(runners))
         chosen = tuple(first)
         cell = first[chosen[0]].cell
         targets = [
@@ -258,12 +258,12 @@ class JavaBuiltPair:
         Returns `NOT_COMPILED` as the trouble if the method has no runner or does not compile, or if
         the clock cannot be set. If several modules run the method, the first one is used.
         """
-        found = self._cells.reactor.find_runners(compiled.key, method.test_class)
-        if not found or self.find_compile_verdict(compiled, method):
+        runners = self._cells.reactor.find_runners(compiled.key, method.test_class)
+        if not runners or self.find_compile_verdict(compiled, method):
             return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
-        target = make_run_target(found[0], method, conditions, self.passing, traced=True)
+        target = make_run_target(runners[0], method, conditions, self.passing, traced=True)
         unobserved = replace(conditions, observed=False)
-        plan = make_launch_plan(self.worker, found[0].cell, (target,), unobserved)
+        plan = make_launch_plan(self.worker, runners[0].cell, (target,), unobserved)
         if plan is None:
             return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
         launcher = self.worker.builds.launcher
@@ -403,7 +403,7 @@ def make_run_target(
 
 
 def _list_modules(runners: Mapping[int, ModuleRunners]) -> set[str]:
-    return {found.cell.compiled.module for found in runners.values()}
+    return {module_runners.cell.compiled.module for module_runners in runners.values()}
 
 
 def compute_cpu_limit(passing: float | None, *, comparable: bool) -> float:

@@ -31,13 +31,17 @@ def propose_fix(project: ProjectFiles, source: bytes, failure: TestFailure) -> F
     package = _find_package(project)
     if package is not None and file.package != package:
         return _set_package(source, package)
-    if found := _METHOD.fullmatch(failure.signature):
-        return _add_import(source, _find_static_import(project, found[1]))
-    if found := _TYPE.fullmatch(failure.signature):
-        return _import_type(project, source, file, found[1])
-    if found := _PACKAGE.fullmatch(failure.signature):
-        wrong = [one for one in file.imports if one.text.rpartition('.')[0] == found[1]]
-        fixes = (_import_type(project, source, file, one.name) for one in wrong if not one.static)
+    if match := _METHOD.fullmatch(failure.signature):
+        return _add_import(source, _find_static_import(project, match[1]))
+    if match := _TYPE.fullmatch(failure.signature):
+        return _import_type(project, source, file, match[1])
+    if match := _PACKAGE.fullmatch(failure.signature):
+        wrong = [import_ for import_ in file.imports if import_.text.rpartition('.')[0] == match[1]]
+        fixes = (
+            _import_type(project, source, file, import_.name)
+            for import_ in wrong
+            if not import_.static
+        )
         return next((fix for fix in fixes if fix is not None), None)
     return None
 
@@ -47,11 +51,11 @@ def list_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
 
     A wildcard of static members binds its class, as `Assert.*`.
     """
-    for one in file.imports:
-        if one.name != '*':
-            yield one.name, format_import(one)
-        elif one.static:
-            yield f'{one.text.rpartition(".")[2]}.*', format_import(one)
+    for import_ in file.imports:
+        if import_.name != '*':
+            yield import_.name, format_import(import_)
+        elif import_.static:
+            yield f'{import_.text.rpartition(".")[2]}.*', format_import(import_)
 
 
 @lru_cache(maxsize=4)  # asked for each failure of a suite
@@ -68,15 +72,15 @@ def _find_package(project: ProjectFiles) -> str | None:
     for root in sorted(roots, key=len, reverse=True):
         if folder.startswith(root):
             return folder.removeprefix(root).replace('/', '.')
-    found = _STANDARD_FOLDER.fullmatch(folder)
-    return found[1].replace('/', '.') if found else None
+    match = _STANDARD_FOLDER.fullmatch(folder)
+    return match[1].replace('/', '.') if match else None
 
 
 def _set_package(source: bytes, package: str) -> Fix:
     line = f'package {package};'
-    found = _CLAUSE.search(source)
-    rest = source if found is None else source[: found.start()] + source[found.end() :]
-    fixed = insert_line(rest, 0 if found is None else found.start(), line)
+    clause = _CLAUSE.search(source)
+    rest = source if clause is None else source[: clause.start()] + source[clause.end() :]
+    fixed = insert_line(rest, 0 if clause is None else clause.start(), line)
     return Fix(rule=FixRule.PACKAGE, text=line, source=fixed)
 
 
@@ -88,7 +92,9 @@ def _import_type(project: ProjectFiles, source: bytes, file: SourceFile, name: s
         if type_.kind != MODULE and not type_.around and type_.package
     )
     line = f'import {declared};' if declared else project.find_import(name)
-    own = next((one for one in file.imports if one.name == name and not one.static), None)
+    own = next(
+        (import_ for import_ in file.imports if import_.name == name and not import_.static), None
+    )
     if own is None:
         return _add_import(source, line)
     if line is None or line == format_import(own):
@@ -111,6 +117,6 @@ def _find_static_import(project: ProjectFiles, method: str) -> str | None:
 def _add_import(source: bytes, line: str | None) -> Fix | None:
     if line is None or line.encode() in source:
         return None
-    found = _CLAUSE.search(source)
-    fixed = insert_line(source, 0 if found is None else found.end(), line)
+    clause = _CLAUSE.search(source)
+    fixed = insert_line(source, 0 if clause is None else clause.end(), line)
     return Fix(rule=FixRule.IMPORT_ADDED, text=line, source=fixed)

@@ -66,7 +66,7 @@ class BuiltEnd:
 
     @property
     def extent(self) -> tuple[bool, int]:
-        """Whether the build succeeded, and how many modules are ready; greater is better."""
+        """The build's success and the number of modules that are ready; greater is better."""
         return self.build.failure is None, len(self.modules)
 
 

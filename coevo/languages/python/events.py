@@ -97,8 +97,8 @@ class PythonProcessReport:
                     _apply_target_event(self.targets[index], event)
 
     def _record_project_outcome(self, event: dict[str, Any]) -> None:
-        place = event.get('file'), event.get('owner'), event.get('name')
-        match place, event.get('outcome'):
+        identity = event.get('file'), event.get('owner'), event.get('name')
+        match identity, event.get('outcome'):
             case (str() as file, str() as owner, str() as name), str() as text if text in _RULINGS:
                 known = self.rulings.get((file, owner, name))
                 both = [Outcome(text), *([known] if known is not None else [])]

@@ -60,15 +60,15 @@ class _Statement:
 
 def propose_fix(project: ProjectFiles, source: bytes, failure: TestFailure) -> Fix | None:
     """See `MechanicalFixer.propose_fix`."""
-    said = f'{failure.signature}\n{failure.message}'
-    if found := _UNDEFINED.search(said):
-        return _add_import(project, source, found[1])
-    if found := _NO_NAME.search(said):
-        return _correct_name(project, source, found[2], found[1])
-    if found := _NO_MODULE.search(said):
-        return _correct_module(project, source, found[1] or found[2])
-    if found := _MISSING.search(failure.signature):
-        return _correct_name(project, source, found[1], found[2])
+    message = f'{failure.signature}\n{failure.message}'
+    if match := _UNDEFINED.search(message):
+        return _add_import(project, source, match[1])
+    if match := _NO_NAME.search(message):
+        return _correct_name(project, source, match[2], match[1])
+    if match := _NO_MODULE.search(message):
+        return _correct_module(project, source, match[1] or match[2])
+    if match := _MISSING.search(failure.signature):
+        return _correct_name(project, source, match[1], match[2])
     return _balance_brackets(source) if 'SyntaxError' in failure.signature else None
 
 
@@ -80,13 +80,13 @@ def list_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _list_import_statements(imports: Iterable[Import], source: bytes) -> Iterator[_Statement]:
-    for start, end in sorted({(one.start_byte, one.end_byte) for one in imports}):
+    for start, end in sorted({(import_.start_byte, import_.end_byte) for import_ in imports}):
         text = re.sub(r'#[^\n]*', '', source[start:end].decode('utf-8', 'replace'))
         words = ' '.join(re.sub(r'[()\\]', ' ', text).split())
-        found = re.fullmatch(r'(?:from (\S+) )?import (.+)', words)
-        if found:
-            items = tuple(item.strip() for item in found[2].split(',') if item.strip())
-            yield _Statement(start=start, end=end, module=found[1], items=items)
+        match = re.fullmatch(r'(?:from (\S+) )?import (.+)', words)
+        if match:
+            items = tuple(item.strip() for item in match[2].split(',') if item.strip())
+            yield _Statement(start=start, end=end, module=match[1], items=items)
 
 
 def _add_import(project: ProjectFiles, source: bytes, name: str) -> Fix | None:
@@ -169,8 +169,8 @@ def _correct_name(project: ProjectFiles, source: bytes, module: str, name: str) 
         others = [item for item in statement.items if item not in own]
         if own:
             line = f'from {right} import {", ".join(own)}'
-            kept = f'from {module} import {", ".join(others)}; ' if others else ''
-            return _replace_statement(source, statement, kept + line)
+            remaining_import = f'from {module} import {", ".join(others)}; ' if others else ''
+            return _replace_statement(source, statement, remaining_import + line)
     return None
 
 

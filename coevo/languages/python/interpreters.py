@@ -231,8 +231,8 @@ def list_system_interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...
     """Return the files of an interpreter that lies below /usr, at their own paths; else ()."""
     if not _is_system_interpreter(interpreter):
         return ()
-    places = (interpreter.name, f'lib/python{interpreter.release}')
-    paths = (interpreter.prefix / place for place in places)  # own name: a release of Python
+    parts = (interpreter.name, f'lib/python{interpreter.release}')
+    paths = (interpreter.prefix / part for part in parts)  # own name: a release of Python
     return tuple(Mount(source=path, target=str(path)) for path in paths)
 
 

@@ -157,13 +157,13 @@ def find_missing_requirements(needs: Needs, missing: MissingModules) -> dict[str
     known = {get_requirement_name(line) for line in (*needs.runtime, *needs.tests)}
     lines: dict[str, None] = {}
     for name, is_needed in missing.needed.items():
-        found = _find_group_requirements(needs.groups, name, is_needed=is_needed)
-        if not found and is_needed:
-            found = (_name_distribution(name.partition('.')[0]),)
-        usual = drop_non_test_tools(found)
+        requirements = _find_group_requirements(needs.groups, name, is_needed=is_needed)
+        if not requirements and is_needed:
+            requirements = (_name_distribution(name.partition('.')[0]),)
+        usual = drop_non_test_tools(requirements)
         lines |= dict.fromkeys(
             line
-            for line in map(clean_requirement, found)
+            for line in map(clean_requirement, requirements)
             if line
             and (
                 line in usual or (is_needed and _provides_module(get_requirement_name(line), name))

@@ -242,9 +242,9 @@ def list_entry_points(
 def _make_entry_point_scripts(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, bytes]]]:
     for line in lines:
         name, _, reference = (part.strip() for part in line.partition('='))
-        found = _OBJECT.fullmatch(reference)
-        if found is not None and _is_usable_script_name(name):
-            module, first, rest = found.groups()
+        match = _OBJECT.fullmatch(reference)
+        if match is not None and _is_usable_script_name(name):
+            module, first, rest = match.groups()
             text = (
                 f'import sys\nfrom {module} import {first}\n\n'
                 f"if __name__ == '__main__':\n    sys.exit({first}{rest}())\n"

@@ -38,8 +38,8 @@ def build_attribution(
     """
     there = (base / ATTRIBUTION).read_bytes().decode() if (base / ATTRIBUTION).is_file() else ''
     offset, parts = len(HEADING), [HEADING]
-    for _, places in sorted(texts.list_positions(ATTRIBUTION).items()):
-        pairs, number = {place.column for place in places}, places[0].text
+    for _, positions in sorted(texts.list_positions(ATTRIBUTION).items()):
+        pairs, number = {position.column for position in positions}, positions[0].text
         section = None
         if not pairs.isdisjoint(before):
             length = texts.measure_text(number)

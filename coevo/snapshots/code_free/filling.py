@@ -149,7 +149,7 @@ def fill_edition(
         texts = EditionTexts(base)
         plan = _FillPlan(base, texts, list_filled_pairs(content))
         wanted = plan.select_pairs(selection)
-        found, folders = _search_repositories(plan, texts, wanted, clones, listener)
+        repositories, folders = _search_repositories(plan, texts, wanted, clones, listener)
         filled = plan.filled | {pair.pair_id for pair in wanted if plan.are_sources_available(pair, folders)}
         folder = None if base is edition else FilledFolder(is_release=False)
         if filled > plan.filled or filled >= plan.pairs.keys():
@@ -162,7 +162,7 @@ def fill_edition(
                 exchange.accept()
         return FillReport(
             out=out,
-            repositories=found,
+            repositories=repositories,
             folder=folder,
             pairs=len(plan.pairs),
             whole_pairs=len(filled & plan.pairs.keys()),
@@ -294,10 +294,10 @@ def _search_repositories(
         repo = plan.repos[pair.pair_id]
         counts[repo] += pair.texts
         filled[repo] += pair.texts if plan.are_sources_available(pair, folders) else 0
-    found = tuple(
+    repositories = tuple(
         RepositoryFilling(
             repo=repo, texts=counts[repo], filled=filled[repo], why=whys.get(repo, '')
         )
         for repo in sorted(counts)
     )
-    return found, folders
+    return repositories, folders

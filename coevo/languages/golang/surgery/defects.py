@@ -63,8 +63,8 @@ def _remove_each_import(source: bytes, root: Node) -> Iterator[bytes]:
         if declaration.type == 'import_declaration':
             specs = [*_walk_nodes(declaration, 'import_spec')]
             for spec in specs:
-                gone = declaration if len(specs) == 1 else spec
-                yield remove_span(source, gone.start_byte, gone.end_byte)
+                removed = declaration if len(specs) == 1 else spec
+                yield remove_span(source, removed.start_byte, removed.end_byte)
 
 
 def _remove_assertions(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:

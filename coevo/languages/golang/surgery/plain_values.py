@@ -51,15 +51,15 @@ def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
     """
     assert new.member is not None
     is_field = new.member.kind == 'field'
-    place = find_value(new) if is_field else find_node(new).child_by_field_name('body')
-    if place is None:
+    value_or_body = find_value(new) if is_field else find_node(new).child_by_field_name('body')
+    if value_or_body is None:
         return ()
     sign, texts = (
-        (' = ', _list_plain_literals(place))
+        (' = ', _list_plain_literals(value_or_body))
         if is_field
         else (' ', _make_plain_bodies(find_node(new)))
     )
-    start, end, file = place.start_byte, place.end_byte, make_outline(new.source)
+    start, end, file = value_or_body.start_byte, value_or_body.end_byte, make_outline(new.source)
     return tuple(
         PlainVersion(
             written=sign + text,
@@ -149,7 +149,11 @@ def _list_plain_result_values(type_: Node, taken: tuple[Parameter, ...]) -> list
     """Return plain values of a type: zero, a parameter of that type, another one."""
     text = get_text(type_)
     zero, *others = _VALUES.get(text, (_make_zero(type_, text),))
-    same = [one.name for one in taken if one.type == text and one.name not in NAMELESS]
+    same = [
+        parameter.name
+        for parameter in taken
+        if parameter.type == text and parameter.name not in NAMELESS
+    ]
     return [zero, *same[:1], *others]
 
 
@@ -193,15 +197,18 @@ def restore_body_under_new_signature(
         )
         if was is None or pairs is None or any(name in NAMELESS for _, name in pairs):
             return None
-        lines = b''.join(f' {one.name} := {name}; _ = {one.name};'.encode() for one, name in pairs)
+        lines = b''.join(
+            f' {parameter.name} := {name}; _ = {parameter.name};'.encode()
+            for parameter, name in pairs
+        )
         text = b'{' + lines + old.source[was.start_byte + 1 : was.end_byte]
     if was is None or now is None:
         return None
-    made = replace_span(new.source, now.start_byte, now.end_byte, text)
-    return repair_imports(made, make_outline(new.source), [make_outline(old.source)])
+    restored = replace_span(new.source, now.start_byte, now.end_byte, text)
+    return repair_imports(restored, make_outline(new.source), [make_outline(old.source)])
 
 
 def _list_receiver_and_parameters(function: Node) -> tuple[Parameter, ...]:
     """Return the receiver and the parameters; those without a name on the old side are not needed."""
     holders = (function.child_by_field_name(name) for name in ('receiver', 'parameters'))
-    return tuple(one for holder in holders for one in list_parameters(holder))
+    return tuple(parameter for holder in holders for parameter in list_parameters(holder))

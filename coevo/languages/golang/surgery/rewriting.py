@@ -80,7 +80,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
             continue
         nodes = list(walk(function))
         declared = count_declarations_by_name(nodes)
-        kept = {
+        element_keys = {
             get_text(inner)
             for node in nodes
             if node.type == 'keyed_element'
@@ -97,7 +97,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
                     use == name or node.end_byte <= use.start_byte < node.parent.end_byte
                     for use in uses
                 )
-                if text != '_' and declared[text] == 1 and text not in kept and is_clear:
+                if text != '_' and declared[text] == 1 and text not in element_keys and is_clear:
                     yield rename(uses, invent_name(draw, text))
 
 

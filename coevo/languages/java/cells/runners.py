@@ -70,13 +70,13 @@ class ReactorRunners:
         left out. May compile the cells of other modules.
         """
         own = self._get_cell(key)
-        found = [ModuleRunners(cell=own, classes=own.report.find_runners(test_class))]
+        module_runners = [ModuleRunners(cell=own, classes=own.report.find_runners(test_class))]
         for cell in self._iterate_cells_naming_classes(
             key, own.report.find_enclosing_and_derived_classes(test_class)
         ):
             report = make_report_with_dependencies(cell)
-            found.append(ModuleRunners(cell=cell, classes=report.find_runners(test_class)))
-        return tuple(runners for runners in found if runners.classes)
+            module_runners.append(ModuleRunners(cell=cell, classes=report.find_runners(test_class)))
+        return tuple(runners for runners in module_runners if runners.classes)
 
     def find_other_module_error(self, key: CellKey, test_class: str) -> RunnerTrouble | None:
         """Return the first error that stops a class of another module from running the tests.

@@ -45,11 +45,11 @@ def find_stand_ins(layers: Sequence[Path]) -> tuple[StandIn, ...]:
 
     A copy of a stand-in counts as one. A file of a later folder hides that of an earlier one.
     """
-    found: dict[str, StandIn | None] = {}
+    stand_ins: dict[str, StandIn | None] = {}
     for layer in layers:
         for path, file in _list_files(layer):
-            found[path] = _read_stand_in(path, file)
-    return tuple(stand_in for _, stand_in in sorted(found.items()) if stand_in is not None)
+            stand_ins[path] = _read_stand_in(path, file)
+    return tuple(stand_in for _, stand_in in sorted(stand_ins.items()) if stand_in is not None)
 
 
 def _list_files(layer: Path) -> Iterator[tuple[str, Path]]:

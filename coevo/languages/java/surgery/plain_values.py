@@ -75,18 +75,20 @@ def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
     assert new.member is not None
     node = parse_java_source(new.source).find_node(new.member)
     if new.member.kind == 'field':
-        place, texts = find_initial_value(node), _list_field_values(node)
+        value_or_body, texts = find_initial_value(node), _list_field_values(node)
     else:
-        place = node.child_by_field_name('body')
-        texts = [] if place is None else list(_list_plain_bodies(new, node, place))
+        value_or_body = node.child_by_field_name('body')
+        texts = [] if value_or_body is None else list(_list_plain_bodies(new, node, value_or_body))
     sign = ' = ' if new.member.kind == 'field' else ' '
     return tuple(
         PlainVersion(
             written=sign + text,
-            source=replace_span(new.source, place.start_byte, place.end_byte, text.encode()),
+            source=replace_span(
+                new.source, value_or_body.start_byte, value_or_body.end_byte, text.encode()
+            ),
         )
         for text in texts[:MOST_PLAIN]
-        if place is not None
+        if value_or_body is not None
     )
 
 
@@ -138,7 +140,7 @@ def _list_plain_values(new: LocatedDeclaration, method: Node, returned: Node) ->
     assert new.member is not None
     text = get_text(returned)
     simple = text.partition('<')[0].rpartition('.')[2].strip()
-    same = [one.name for one in list_parameters(method) if one.type == text][:1]
+    same = [parameter.name for parameter in list_parameters(method) if parameter.type == text][:1]
     if simple == new.type.simple and 'static' not in new.member.modifiers:
         same = ['this', *same]
     if text.endswith('[]'):
@@ -210,7 +212,9 @@ def put_old_body(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | No
         pairs = map_parameters(list_parameters(before), list_parameters(after))
         if was is None or pairs is None:
             return None
-        lines = b''.join(f' {one.type} {one.name} = {name};'.encode() for one, name in pairs)
+        lines = b''.join(
+            f' {parameter.type} {parameter.name} = {name};'.encode() for parameter, name in pairs
+        )
         start = _find_first_statement_offset(was)
         text = old.source[was.start_byte : start] + lines + old.source[start : was.end_byte]
     if was is None or now is None:

@@ -72,7 +72,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
         if any(node.type in _CLASSES for node in nodes):
             continue
         declared = _count_declarations_by_name(nodes)
-        kept = {
+        unclear_names = {
             get_text(inner)
             for node in nodes
             if node.type in _UNCLEAR
@@ -91,7 +91,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
             is_inside = all(
                 name.start_byte <= use.start_byte and use.end_byte <= block.end_byte for use in uses
             )
-            if text not in kept and is_inside:
+            if text not in unclear_names and is_inside:
                 yield rename(uses, invent_name(draw, text))
 
 

@@ -54,11 +54,11 @@ def restore_body_under_new_signature(
     Imports that it needs are added. None if it cannot stand there.
     """
     assert old.member is not None
-    made = put_old_body(old, new)
-    if made is None:
+    restored = put_old_body(old, new)
+    if restored is None:
         return None
-    edits = TextEdits(made)
-    _add_missing_imports(edits, old.file, parse(made), old.member.names)
+    edits = TextEdits(restored)
+    _add_missing_imports(edits, old.file, parse(restored), old.member.names)
     return edits.apply_edits()
 
 

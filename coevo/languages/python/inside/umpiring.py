@@ -28,11 +28,11 @@ def make_project_run_plugin(plugin, request, teller, pytest):
             """Report the worst outcome of an item after all of its phases."""
             self.outcomes, self.phases = [], set()
             yield
-            found = self.find_identity(item)
-            if found is None or not self.outcomes:
+            identity = self.find_identity(item)
+            if identity is None or not self.outcomes:
                 return
             outcome = min((each for each, _ in self.outcomes), key=_WORST.index)
-            file, owner, name = found
+            file, owner, name = identity
             self.tell(
                 {'e': 'ruling', 'file': file, 'owner': owner, 'name': name, 'outcome': outcome}
             )

@@ -365,7 +365,7 @@ def _get_function_tokens(column: int, text: bytes) -> _FunctionTokens:
 
 @dataclass(frozen=True, kw_only=True)
 class PythonSlice:
-    """Some tokens of a file, such as those of a declaration, and the names among them."""
+    """A part of a file's tokens, such as those of a declaration, and the names among them."""
 
     starts: tuple[int, ...]
     texts: tuple[str, ...]

@@ -63,7 +63,7 @@ class StatedRequirements:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a project and its tests need, merged from all files: lines, sorted, each once.
+    """The requirements of a project and its tests, merged from all files: lines, sorted, each once.
 
     runtime  requirements of the project itself
     tests    requirements of its tests

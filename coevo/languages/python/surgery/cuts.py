@@ -120,7 +120,7 @@ _CLAUSES = frozenset({'elif_clause', 'else_clause', 'except_clause', 'finally_cl
 
 @dataclass(slots=True)
 class EmptiedSuites:
-    """What a removal has to do beyond the removed statements.
+    """Spans that a removal has to treat beyond the removed statements.
 
     statements  the spans of emptied statements, such as classes, which are removed, too
     blocks      the spans of emptied blocks whose statement stays; each becomes `pass`

@@ -122,9 +122,9 @@ def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
 
 def find_definition(declared: LocatedDeclaration) -> Node:
     """Return the node of a function, without its decorators."""
-    found = _find_inner(declared, 'function_definition')
-    assert found is not None, 'a function of this very source'
-    return found
+    definition = _find_inner(declared, 'function_definition')
+    assert definition is not None, 'a function of this very source'
+    return definition
 
 
 def _find_inner(declared: LocatedDeclaration, kind: str) -> Node | None:
@@ -202,21 +202,22 @@ def _list_plain_bodies(new: LocatedDeclaration, definition: Node, body: Node) ->
 def _list_parameters_of_kind(given: tuple[Parameter, ...], kind: str) -> list[str]:
     """Return the parameters that may be of a kind."""
     return [
-        one.name
-        for one in given
-        if not one.name.startswith('*') and (not one.type or _name_kind(one.type) == kind)
+        parameter.name
+        for parameter in given
+        if not parameter.name.startswith('*')
+        and (not parameter.type or _name_kind(parameter.type) == kind)
     ]
 
 
 def _find_return_kind(new: LocatedDeclaration, definition: Node, body: Node) -> str:
     """Return the kind of what a function returns; '' if that is unknown."""
     assert new.member is not None
-    said = get_text(definition.child_by_field_name('return_type'))
+    annotation = get_text(definition.child_by_field_name('return_type'))
     if new.member.name in _SPECIAL:
         return _SPECIAL[new.member.name]
-    if said and _name_kind(said):
-        return _name_kind(said)
-    if said.strip('"\'') in ('Self', new.type.simple):
+    if annotation and _name_kind(annotation):
+        return _name_kind(annotation)
+    if annotation.strip('"\'') in ('Self', new.type.simple):
         return 'self'
     values = [
         node.named_children[0] if node.named_children else None
@@ -329,20 +330,20 @@ def put_old_body(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | No
     if old.member.kind == 'field' or needs_lost_names(old, new):
         return None
     before, after = find_definition(old), find_definition(new)
-    body, place = before.child_by_field_name('body'), after.child_by_field_name('body')
+    body, new_body = before.child_by_field_name('body'), after.child_by_field_name('body')
     pairs = map_parameters(list_parameters(before), list_parameters(after))
-    if body is None or place is None or pairs is None:
+    if body is None or new_body is None or pairs is None:
         return None
-    if any('*' in f'{one.name}{text}' for one, text in pairs):
+    if any('*' in f'{parameter.name}{text}' for parameter, text in pairs):
         return None
     margin = find_indentation(new.source, after.start_byte) + b'    '
     was = find_indentation(old.source, body.start_byte)
     strings = find_multiline_strings(make_outline(old.source).root)
     span = slice(body.start_byte, body.end_byte)
     text = reindent(old.source[span], was, margin, body.start_byte, strings)
-    lines = [f'{one.name} = {given}'.encode() for one, given in pairs]
+    lines = [f'{parameter.name} = {given}'.encode() for parameter, given in pairs]
     whole = b''.join(b'\n' + margin + line for line in [*lines, text])
-    return replace_body(new.source, place, whole)
+    return replace_body(new.source, new_body, whole)
 
 
 def accepts_same_calls(old: LocatedDeclaration, new: LocatedDeclaration) -> bool:
@@ -355,7 +356,10 @@ def accepts_same_calls(old: LocatedDeclaration, new: LocatedDeclaration) -> bool
     if not {old.member.kind, new.member.kind} <= set(_CALLABLES):
         return old.member.kind == new.member.kind
     heads = [
-        [(one.name, one.default is None) for one in list_parameters(find_definition(declared))]
+        [
+            (parameter.name, parameter.default is None)
+            for parameter in list_parameters(find_definition(declared))
+        ]
         for declared in (old, new)
     ]
     return heads[0] == heads[1] and old.member.modifiers == new.member.modifiers

@@ -59,8 +59,8 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
         if body is None:
             continue
         nodes = list(walk(body))
-        kept = _list_names_to_keep(function, nodes)
-        if kept is None:
+        kept_names = _list_names_to_keep(function, nodes)
+        if kept_names is None:
             continue
         # What only an inner function or a comprehension binds may be a global name elsewhere.
         targets = {
@@ -69,7 +69,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
             if node.type != 'for_in_clause'
             for name in _list_assigned_names(node)
         }
-        names = sorted(targets - kept)
+        names = sorted(targets - kept_names)
         for name in names:
             if not name.startswith('__'):
                 uses = [node for node in nodes if _is_variable(node) and get_text(node) == name]
@@ -94,21 +94,21 @@ def _list_names_to_keep(function: Node, nodes: list[Node]) -> frozenset[str] | N
         node.type in _SCOPED or _shows_expression_text(node) for node in nodes
     ):
         return None
-    kept = set()
+    kept_names = set()
     for node in (function, *nodes):
         if node.type in _NAMING or node.type in _PARAMETERS:
-            kept |= {get_text(inner) for inner in walk(node) if inner.type == 'identifier'}
+            kept_names |= {get_text(inner) for inner in walk(node) if inner.type == 'identifier'}
         elif node.type == 'string_content':
-            kept |= set(map(bytes.decode, _WORD.findall(node.text or b'')))
+            kept_names |= set(map(bytes.decode, _WORD.findall(node.text or b'')))
         elif node.type == _FUNCTION:
             name, parameters = (node.child_by_field_name(n) for n in ('name', 'parameters'))
-            kept |= {get_text(name)} if name is not None else set()
-            kept |= (
+            kept_names |= {get_text(name)} if name is not None else set()
+            kept_names |= (
                 {get_text(inner) for inner in walk(parameters) if inner.type == 'identifier'}
                 if parameters is not None
                 else set()
             )
-    return frozenset(kept)
+    return frozenset(kept_names)
 
 
 def _shows_expression_text(node: Node) -> bool:

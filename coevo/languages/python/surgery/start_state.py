@@ -59,15 +59,15 @@ def _may_be_removed(plan: PythonCutPlan, piece: PythonPiece) -> bool:
 
 
 def _list_emptied_classes(plan: PythonCutPlan) -> list[PythonPiece]:
-    gone = [
+    removed_pieces = [
         piece
         for piece in plan.pieces
         if piece in plan.pieces_only_targets_use or piece in plan.targets
     ]
     suites = find_emptied_suites(
         plan.file.root,
-        [piece.statement for piece in gone if piece.kind != 'import'],
-        lambda simple: _may_remove_emptied_class(plan, simple, gone, frozenset()),
+        [piece.statement for piece in removed_pieces if piece.kind != 'import'],
+        lambda simple: _may_remove_emptied_class(plan, simple, removed_pieces, frozenset()),
     )
     opened = [plan.file.make_whole_piece(plan.file.types[name]) for name in sorted(plan.opened)]
     return [piece for piece in opened if piece.statement in suites.statements]
