@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java import built_pair
+from coevo.languages.java import built_pair, umpire
 from coevo.languages.java.building import settings
 from coevo.languages.java.processes import launch
 from coevo.languages.java.revisions import shared_builds
@@ -73,6 +73,8 @@ def patience(work: Path) -> Iterator[None]:
             patch.setattr(module, 'LEAST_CPU_LIMIT', 6.0)
         patch.setattr(launch, 'DISK_BYTES', 64 << 20)
         patch.setattr(shared_builds, 'BUILD_SECONDS', 30.0)
+        patch.setattr(umpire, 'CPU_SECONDS', 15.0)
+        patch.setattr(umpire.ProjectTests, 'most_cpu_seconds', 15.0)
         small = dataclasses.replace(settings.LIMITS, disk_bytes=300 << 20, processes=300)
         patch.setattr(settings, 'LIMITS', small)
         yield

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from coevo.git.repository import Repository
 from coevo.languages.builds import NEEDS_LFS_FILE, NEEDS_SUBMODULE
 from coevo.languages.java.building.report import JavaModule, name_failure
-from coevo.languages.java.building.session import JvmAnswer, JvmDeath
+from coevo.languages.java.building.session import TOO_LONG, JvmAnswer, JvmDeath
 from coevo.languages.java.maven.attempts import OF_THE_MODEL, SIBLING_NOT_PACKAGED
 from coevo.languages.java.reading.standard_folders import classify_path
 from coevo.languages.java.reading.syntax import MOST_BYTES, MOST_NESTED, parse
@@ -70,6 +70,11 @@ def fails_on_any_jdk(failure: str | None) -> bool:
 def is_builder_death(failure: str) -> bool:
     """Return whether a failure means that the builder died on the revision."""
     return failure.startswith(_BUILDER_DIED)
+
+
+def is_build_timeout(failure: str) -> bool:
+    """Return whether a failure means that the build used up its wall or CPU time."""
+    return is_builder_death(failure) and failure.removeprefix(_BUILDER_DIED) in TOO_LONG
 
 
 _SUFFIX = '.java'

@@ -51,6 +51,7 @@ from coevo.languages.java.revisions.failures import (
     TREE_TOO_LARGE,
     explain_failure,
     find_too_nested_tests,
+    is_build_timeout,
     is_builder_death,
 )
 from coevo.languages.java.revisions.junits import JUnitChoices
@@ -251,7 +252,7 @@ class SharedBuilds:
         """Return why `mvn test` is not run for a module of a built revision; None if it can be.
 
         Where the build failed by Maven's own word, the command, which has the same settings, would
-        fail alike.
+        fail alike. Where it used up its time, the command would do so, too, and take longer.
         """
         refusal = self._find_build_obstacle(rev)
         if refusal is not None or POM not in self._repository.tree(rev):
@@ -260,8 +261,9 @@ class SharedBuilds:
             return Reason.OBJECT_MISSING.value
         build = self._outputs[rev][0]
         failure = build.modules.get(module, build.failure or NO_MODULE)
-        may_pass = failure is None or failure == OUTPUT_ELSEWHERE or is_builder_death(failure)
-        return None if may_pass else failure
+        if failure is None or failure == OUTPUT_ELSEWHERE:
+            return None
+        return None if is_builder_death(failure) and not is_build_timeout(failure) else failure
 
     @contextmanager
     def prepare_project_run(self, rev: str, module: str) -> Iterator[Job]:
