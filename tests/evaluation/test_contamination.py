@@ -53,6 +53,7 @@ def test_estimate_recovers_the_true_gain_within_its_interval() -> None:
         assert sum(one.clear_placebos for one in found) <= 0.15 * 6 * WORLDS
 
 
+@pytest.mark.slow
 def test_drift_over_time_shows_at_placebo_cutoffs() -> None:
     found = [estimated(World(gain=0.0, drift=0.6, seed=seed)) for seed in range(WORLDS)]
     assert all(one.effect.is_clear for one in found)

@@ -95,6 +95,7 @@ def test_infra_suite_is_left_out_of_all_figures() -> None:
     assert found.outcomes == {'success': 1}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize('seed', range(20))
 def test_the_average_over_all_never_exceeds_the_share_that_ran(seed: int) -> None:
     """AgoneTest's Table IV has 64.8 % of lines at a build rate of 28.6 %: that is no mean over all."""

@@ -173,6 +173,7 @@ WRONG: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize('sentence', WRONG)
 def test_defect_of_a_submission_is_reported_in_a_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str], sentence: str

@@ -147,6 +147,7 @@ def test_edition_without_texts_says_how_to_fill_it(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ('words', 'reason'),
     [

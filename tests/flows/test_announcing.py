@@ -19,6 +19,7 @@ def silent(sentence: str) -> None:
     pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('kind', ['folder', pytest.param('s3', marks=pytest.mark.slow)])
 def test_announcement_lists_all_released_months(
     tmp_path: Path, kind: str, request: pytest.FixtureRequest

@@ -142,6 +142,7 @@ def test_failure_record_of_a_bug_has_a_traceback_without_tokens(
     assert SECRET not in result.sentence
 
 
+@pytest.mark.slow
 def test_damaged_repository_is_refused(tmp_path: Path) -> None:
     broken = init(tmp_path / 'broken')
     damage(broken, commit(broken, 'only', {'pom.xml': pom()}))

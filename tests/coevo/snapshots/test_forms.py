@@ -83,7 +83,7 @@ MALFORMED = {
 }
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize('name', MALFORMED)
 def test_a_malformed_value_is_found_wherever_a_snapshot_is_opened(
     snapshot: Path, name: str

@@ -42,7 +42,7 @@ def counts(*places: Path | str) -> list[tuple[object, ...]]:
     return found
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('name', ['snapshot.zip', 'the "best" of Ann\'s.zip'])
 @pytest.mark.parametrize('head', ['', 'some/folder/'])
 def test_a_zip_reads_as_its_folder_does(
@@ -134,6 +134,7 @@ def published(snapshot: Path, bucket: Url) -> Url:
     return Url(f'{bucket}/2024-01')
 
 
+@pytest.mark.slow
 def test_a_bucket_reads_as_its_folder_does(snapshot: Path, published: Url) -> None:
     assert counts(published) == counts(snapshot)
     with pytest.raises(DamagedSnapshot, match='no manifest'):

@@ -60,6 +60,7 @@ def test_columns_added_since_schema_2_are_nullable() -> None:
             assert (2, 1) <= added.version <= NOW
 
 
+@pytest.mark.slow
 def test_a_snapshot_of_an_older_schema_is_good_and_answers_all_statistics(first: Path) -> None:
     assert verify_snapshot(first) == []
     connection = open_snapshots(first)

@@ -25,6 +25,7 @@ def test_folder_is_locked_for_one_run_at_a_time(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('module', ['flows.demo', 'tests.live_demo'])
 def test_second_demo_in_a_folder_is_refused_and_touches_nothing(
     tmp_path: Path, module: str

@@ -63,13 +63,14 @@ def test_missing_server_address_is_reported(tmp_path: Path) -> None:
     assert told.startswith('worker: $PREFECT_API_URL names no server: export it')
 
 
+@pytest.mark.slow
 def test_unreachable_server_is_reported(tmp_path: Path) -> None:
     api = 'http://127.0.0.1:9/api'  # where nobody listens
     told = refusal('flows.live.alerts', tmp_path, PREFECT_API_URL=api)
     assert told.startswith(f'alerts: no Prefect server answers at {api} (ConnectError): start it')
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 def test_server_of_another_version_is_reported(old_server: str, tmp_path: Path) -> None:
     told = refusal('flows.live.worker', tmp_path, PREFECT_API_URL=f'{old_server}/api')
     assert f'the server at {old_server}/api is Prefect 2.20.4, here is 3.' in told

@@ -196,6 +196,7 @@ def place(
         yield replace(found, edits=edits if request.param == 'apart' else None)
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize('name', TOLD)
 def test_verdict_of_a_test_has_its_outcome_and_signature(place: GoPlace, name: str) -> None:
     found = place.verdict(name)

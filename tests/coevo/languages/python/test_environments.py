@@ -69,6 +69,7 @@ def test_versions_are_resolved_at_the_date_of_the_new_revision(tmp_path: Path) -
             assert place.verdict(method(name)).outcome is Outcome.PASS
 
 
+@pytest.mark.slow
 def test_a_package_without_a_wheel_is_built_in_the_sandbox(tmp_path: Path) -> None:
     with shop(tmp_path, FILES, {'README': ''}, needing('docopt<1')) as place:
         assert place.builds[1].overrides == ('built-docopt',)

@@ -292,6 +292,7 @@ def test_conftest_that_does_not_load_breaks_the_tests_below_it(place: Shop) -> N
     assert found.signature == 'ModuleNotFoundError@nothing_of_the_kind'
 
 
+@pytest.mark.slow
 def test_edited_code_that_breaks_a_conftest_breaks_the_tests_below_it(place: Shop) -> None:
     """Of edited code nobody has asked before what loads: the run itself meets it, of one test or of several."""
     edits = CellEdits(

@@ -475,6 +475,7 @@ def _written(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.rglob('*')}
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 def test_repositories_of_maven_are_listed_once_and_cached(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -276,7 +276,7 @@ CASES: dict[str, tuple[str, dict[str, str], list[str]]] = {
 SINCE = {'record': 16, 'switch': 14}
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize('case', CASES)
 def test_only_broken_members_are_stubbed(case: str, builder: Builder, tmp_path: Path) -> None:
     if builder.feature < SINCE.get(case, 0):

@@ -576,6 +576,7 @@ EXPECTED_NG = {
 }
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize('name', EXPECTED4)
 def test_junit_3_and_4_tests_get_their_expected_outcomes(name: str, ran4: Ran) -> None:
     index = list(EXPECTED4).index(name)

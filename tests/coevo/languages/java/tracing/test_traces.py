@@ -321,6 +321,7 @@ DRAWER = {'shop.Till$Drawer.<init>(Lshop/Till;)', 'shop.Till$Drawer.open()'}
 TEXT = 'shop.More$Text.<init>()'
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ('test', 'expected'),
     [
