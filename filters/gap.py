@@ -23,7 +23,7 @@ class Reason(Choice):
 def check(pair: Pair, profile: Profile) -> Reason | None:
     """Return why the time between the ends of a pair is not acceptable under the profile.
 
-    None if it is, for other walks than `states` and `window`, and if the profile folders_to_compile no limit.
+    None if it is, for other walks than `states` and `window`, and if the profile sets no limit.
     """
     if pair.walk not in (Walk.STATES, Walk.WINDOW) or profile.gap_hours is None:
         return None

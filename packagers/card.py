@@ -48,10 +48,10 @@ CONTAMINATION = """\
   made (`old_is_ancestor` is false).
 - Tasks of one pair resemble each other: count pairs, and never split a pair. All rows are in the split `test`."""
 
-# These two explain why `datasets` does not begin_loading_trace some configurations: it has no split of zero rows.
+# These two explain why `datasets` does not load some configurations: it has no split of zero rows.
 NO_TABLE = 'A table without rows is no configuration: {}.'
 NO_TASKS = (
-    'A track without tasks is one ({}), but `datasets` refuses to begin_loading_trace zero rows ("corresponds to no data"). '
+    'A track without tasks is one ({}), but `datasets` refuses to load zero rows ("corresponds to no data"). '
     'With `streaming=True` it gives none, and all columns.'
 )
 

@@ -66,7 +66,7 @@ class Answer:
 class PlainCells:
     """The sandbox of an oracle, for one repository after the other.
 
-    program  the module of `home_in_sandbox` whose `main` is the driver
+    program  the module of `inside` whose `main` is the driver
     """
 
     def __init__(self, stack: ExitStack, program: str) -> None:

@@ -31,7 +31,7 @@ from coevo.storage.disk import find_cache_folder
 _PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1'
 _CONSOLE = 'org.junit.platform:junit-platform-console-standalone'
 
-# By the JUnit that they fit; see `home_in_sandbox.java_cell`.
+# By the JUnit that they fit; see `inside.java_cell`.
 _CONSOLES = {'5.11': '1.11.4', '5.13': '1.13.4', '6': '6.0.1'}
 
 # Plugins that judge or publish code, by the properties that they ask.

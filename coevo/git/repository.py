@@ -206,7 +206,7 @@ class Repository:
         """Write the tree of a commit into a new folder.
 
         Files have the bytes that a checkout would write: those of their blobs, or what
-        `.gitattributes` asks for. Links are written only if they stay home_in_sandbox the folder; submodules
+        `.gitattributes` asks for. Links are written only if they stay inside the folder; submodules
         are left out.
 
         stand_ins  whether files of which the clone lacks the content get that of

@@ -47,7 +47,7 @@ class EditedCellRunner:
     tests        test files that differ from the revision, as in `CellEdits`
     sources      the main sources that lie beside the tests; None: those of the revision without any
                  edit, so that a test cannot notice an edit in the text of a source
-    confirms     whether `run_and_confirm` repeats a failure, which may be a chance make_event
+    confirms     whether `run_and_confirm` repeats a failure, which may be a chance event
     unstable     methods that did not fail again when a failure was repeated
     cpu_seconds  CPU time of the sandboxed programs so far
     """

@@ -319,7 +319,7 @@ def _close_pipes(stdin: BinaryIO, stdout: BinaryIO) -> None:
     stdout.close()
 
 
-# `listen_in_network` opens a socket that listens home_in_sandbox a sandbox's network but belongs to a
+# `listen_in_network` opens a socket that listens inside a sandbox's network but belongs to a
 # process outside of it. A child process enters the network name space, opens the socket, sends it
 # to coevo and ends. So no process of coevo stays where a job could find it, and no port of the host
 # is opened.

@@ -1,4 +1,4 @@
-"""`coevo report identification`: count and export the label folders_to_compile of test-update identification.
+"""`coevo report identification`: count and export the label sets of test-update identification.
 
 `queries/identification.sql` defines the classes (TestEvo-Bench, appendix C).
 """

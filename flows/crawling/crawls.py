@@ -272,7 +272,7 @@ class CrawlProgress:
     def write_rows_on_failure(self, rows: Mapping[int, RepositorySeen]) -> Iterator[None]:
         """Note the rows that the block fills, and write them if the block fails.
 
-        `count_row_and_write_periodically` writes them home_in_sandbox the block, too.
+        `count_row_and_write_periodically` writes them inside the block, too.
         """
         self._rows = rows
         try:

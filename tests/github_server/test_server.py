@@ -47,7 +47,7 @@ def test_pygithub_reads_the_responses_of_the_server(server: Server) -> None:
     assert repository.get_contributors().totalCount == 3
     with pytest.raises(UnknownObjectException):
         repository.get_contents('build.gradle')
-    assert client(server).get_rate_limit().pairs_to_run_per_commit.limit == 10**6
+    assert client(server).get_rate_limit().rate.limit == 10**6
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Decide whether strict success can be asked of a task: only where gold itself has it.
 
 That is fixed when a snapshot is released, by the one run of gold with mutants and undone changes
-(`coevo.model.segment`). So the pairs_to_run_per_commit of every submission is over the same methods.
+(`coevo.model.segment`). So the rate of every submission is over the same methods.
 Snapshots from before the column are asked for the same rows when they are read.
 """
 

@@ -196,7 +196,7 @@ def _get_fields(record: object, paths: Iterable[str]) -> Iterator[Cell]:
 def _format_headline(report: Report) -> str:
     """Return the main figures as a small table: tasks, success, strict, vacuous, interval.
 
-    `askable` says of how many methods strict success could be asked and is known: the pairs_to_run_per_commit is of
+    `askable` says of how many methods strict success could be asked and is known: the rate is of
     these.
 
     There is a column for each track and for each family of suites. A suite succeeds if every test

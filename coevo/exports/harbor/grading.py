@@ -10,7 +10,7 @@ count it as 0. Without a regular test file all are 0. The submitted test runs in
 which has neither the network nor the folder of the rewards. If coevo itself fails, there is no
 `reward.json`, the status is 3, and Harbor reports an error rather than a reward.
 
-`grade_gold` grades the developers' own patch while the image is built, when there is a network, so that
+`warm` grades the developers' own patch while the image is built, when there is a network, so that
 all libraries are there later. It runs without a sandbox, since a build may make no namespaces; what
 it runs is the developers' code alone. coevo runs Go in a sandbox alone: its tasks are not warmed,
 and their verifiers have the network, which the sandbox of a test never has.

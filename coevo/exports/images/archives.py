@@ -120,7 +120,7 @@ def _open_member(tar: tarfile.TarFile, path: str) -> IO[bytes]:
 
 
 def write_archive(layout: Path, images: Mapping[str, Descriptor], stream: IO[bytes]) -> None:
-    """Write images as an archive that both OCI's readers and `docker begin_loading_trace` read.
+    """Write images as an archive that both OCI's readers and `docker load` read.
 
     images  what refers to their manifests, by name and tag
     """

@@ -83,7 +83,7 @@ def load_images(client: Any, layout: Path, images: Mapping[str, Descriptor], say
             write_archive(layout, images, file)
             file.flush()
         file.seek(0)
-        # Not `client.images.begin_loading_trace`: it asks for the names that the engine prints, and Podman prints
+        # Not `client.images.load`: it asks for the names that the engine prints, and Podman prints
         # those of several images as one.
         for line in client.api.load_image(file):
             if 'error' in line:

@@ -49,7 +49,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'export',
         help='write images as one archive',
         description='Writes images of a layout as one archive, which readers of OCI archives, `docker '
-        'load` and `podman begin_loading_trace` read.',
+        'load` and `podman load` read.',
         example='coevo images export images --out images.tar',
     )
     _add_layout_arguments(export)

@@ -45,7 +45,7 @@ class BinaryVariant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoBinary:
-    """A test binary, or the reasons why there is none; the fields are those of `home_in_sandbox/compile.go`.
+    """A test binary, or the reasons why there is none; the fields are those of `inside/compile.go`.
 
     whole   whether everything compiled
     none    whether the package has no tests to compile

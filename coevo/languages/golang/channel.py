@@ -1,6 +1,6 @@
 """Reads what a test process and its observer report. Nothing is trusted before it is checked.
 
-The observer watches the test process from above (`home_in_sandbox/observe.go`). The test process cannot
+The observer watches the test process from above (`inside/observe.go`). The test process cannot
 forge the observer's events, since these carry a key that only coevo's program knows.
 """
 
@@ -58,7 +58,7 @@ class GoProcessReport:
     status    how the test process ended, as coevo's program saw it
     unread    whether no stand-in for a missing file was read, as coevo's program saw it
     late      the test whose time limit caused the process to be killed
-    executed  rows of `home_in_sandbox/executed.go`
+    executed  rows of `inside/executed.go`
     key       authenticates the events that no test process may forge: the end of a run,
               observations
     seen      the observations; None if there was no observer

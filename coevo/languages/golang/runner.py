@@ -1,8 +1,8 @@
 """The orders to processes that run tests of a compiled package, fresh or in an open session.
 
 A verdict needs begin and end of a test under the run's nonce, which the test process does not know,
-and the exit status. Coevo's program above the test process reports them (`home_in_sandbox/run.go`,
-`home_in_sandbox/session.go`).
+and the exit status. Coevo's program above the test process reports them (`inside/run.go`,
+`inside/session.go`).
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class PythonBuiltPair:
         """See `BuiltPair.compile`.
 
         Nothing is compiled but edited sources of the code, in the sandbox. A test file counts as
-        compiled if it loads without stand-ins for names that the code lacks (`home_in_sandbox/absent.py`).
+        compiled if it loads without stand-ins for names that the code lacks (`inside/absent.py`).
         """
         failure, spent = None, 0.0
         sources = [(p, c) for p, c in edits.code if c and p.endswith('.py')] if edits else []
@@ -148,7 +148,7 @@ class PythonBuiltPair:
     def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
         """See `BuiltPair.find_compile_verdict`.
 
-        In a file that loads only with stand-ins (`home_in_sandbox/absent.py`), a test has a compile error if
+        In a file that loads only with stand-ins (`inside/absent.py`), a test has a compile error if
         it uses a name that the code lacks, and the other tests have none.
         """
         cell, file = self._get_cell(compiled), method.test_file

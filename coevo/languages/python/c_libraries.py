@@ -33,7 +33,7 @@ def find_compiler() -> str | None:
 
 
 def compile_library(name: str) -> Path | None:
-    """Return the path of the compiled `home_in_sandbox/NAME.c`, compiled now or before.
+    """Return the path of the compiled `inside/NAME.c`, compiled now or before.
 
     None if this machine has no C compiler.
 

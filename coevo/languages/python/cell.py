@@ -33,7 +33,7 @@ class PythonCell:
     requested_files  the test files that the packed tree has as pytest rewrites them
     loaded           by requested test file: None if it loads, with stand-ins if need be, else the
                      verdict
-    stood_in         files that load only with stand-ins (`home_in_sandbox/absent.py`), and why they do not
+    stood_in         files that load only with stand-ins (`inside/absent.py`), and why they do not
                      without
     absent           by file, class and function: a name that the function needs and the code lacks
     begun            a first run that is kept for the engine, and its methods, until it is taken

@@ -2,7 +2,7 @@
 
 Python compiles nothing: loading a test file is the closest counterpart. A file that does not load
 gets stand-ins for the names that the code lacks. If it then loads, its methods run, and those that
-need such a name report so themselves (`home_in_sandbox/absent.py`).
+need such a name report so themselves (`inside/absent.py`).
 """
 
 from __future__ import annotations

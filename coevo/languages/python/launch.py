@@ -196,7 +196,7 @@ def _list_layout_commands(setup: PythonSetup, folder: str, roots: Sequence[str])
 def make_source_check_job(setup: PythonSetup) -> Job:
     """Return a job that reads sources from standard input and writes the errors and digests.
 
-    See `home_in_sandbox/checker.py`.
+    See `inside/checker.py`.
     """
     return _make_program_job(setup, 'checker.py')
 
@@ -204,7 +204,7 @@ def make_source_check_job(setup: PythonSetup) -> Job:
 def make_compiler_job(setup: PythonSetup) -> Job:
     """Return a job that reads sources from standard input and writes their byte code.
 
-    See `home_in_sandbox/compiler.py`.
+    See `inside/compiler.py`.
     """
     return _make_program_job(setup, 'compiler.py')
 
@@ -212,13 +212,13 @@ def make_compiler_job(setup: PythonSetup) -> Job:
 def make_assertion_rewriter_job(setup: PythonSetup) -> Job:
     """Return a job that rewrites the assertions of test files as the environment's pytest does.
 
-    It reads and writes as `home_in_sandbox/rewriter.py` says.
+    It reads and writes as `inside/rewriter.py` says.
     """
     return _make_program_job(setup, 'rewriter.py', words=(PACKAGES,))
 
 
 def make_clock_probe_job(setup: PythonSetup, clock: Mapping[str, str]) -> Job:
-    """Return a job that prints the measurements of a faked clock; see `home_in_sandbox/clock_probe.py`."""
+    """Return a job that prints the measurements of a faked clock; see `inside/clock_probe.py`."""
     return _make_program_job(setup, 'clock_probe.py', clock)
 
 

@@ -62,7 +62,7 @@ class PythonRunContext:
 
     own_edits  whether all edits of files are coevo's own, none a submission
     root       the folder of the run
-    programs   the folder with copies of `home_in_sandbox`
+    programs   the folder with copies of `inside`
     digest     of these programs
     checked    results of compiled sources
     ends       built revisions
@@ -200,7 +200,7 @@ def _compute_settled_date(interpreter: Interpreter) -> datetime:
 
 
 def copy_programs(folder: Path) -> Path:
-    """Copy the programs of `home_in_sandbox` to a new folder that sandboxes can see, and return it."""
+    """Copy the programs of `inside` to a new folder that sandboxes can see, and return it."""
     folder.mkdir(mode=0o755)
     for source in sorted(Path(str(inside.__file__)).parent.glob('*.py')):
         shutil.copyfile(source, folder / source.name)

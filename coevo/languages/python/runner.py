@@ -1,8 +1,8 @@
 """Send runs to test processes, in a sandbox of their own or in an open session.
 
 A controller above the test process repeats its events under the nonce of the run, which the test
-process does not know (`home_in_sandbox/controller.py`). In an open session each run is a process forked from
-a zygote (`home_in_sandbox/session.py`), so that pytest is imported only once. A session refuses a tree that
+process does not know (`inside/controller.py`). In an open session each run is a process forked from
+a zygote (`inside/session.py`), so that pytest is imported only once. A session refuses a tree that
 hides modules of pytest, and an environment that cannot be forked.
 """
 
@@ -45,7 +45,7 @@ PythonRunResult = RunResult[PythonProcessReport]
 class PythonTestRun:
     """A request to a test process, with limits. Implements `core.test_runs.TestRun`.
 
-    request           as `home_in_sandbox/worker.py` describes it
+    request           as `inside/worker.py` describes it
     tree              the archive of the tree to run in; None if none is needed
     limits            CPU seconds for each target
     most_cpu_seconds  for all targets together
@@ -138,7 +138,7 @@ class PythonSessionOrders:
     ) -> tuple[bytes, ...]:
         """Return the line that orders a run, and its tree's archive; b'' if the session has it.
 
-        nonce, key, mark  as in `home_in_sandbox/session.py`
+        nonce, key, mark  as in `inside/session.py`
         """
         archive = None
         if run.tree is not None and run.tree != self._tree:

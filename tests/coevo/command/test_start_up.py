@@ -31,6 +31,6 @@ for verb in {verbs}:
 
 def test_start_up_keeps_pyarrow_from_importing_pandas() -> None:
     array = 'import pyarrow\npyarrow.array([1])'
-    left_out = 'from coevo.command.main import prevent_pandas_import\nleave_out_pandas()\n'
+    left_out = 'from coevo.command.main import prevent_pandas_import\nprevent_pandas_import()\n'
     assert 'pandas' in loaded(array), 'pyarrow asks for it no more: prevent_pandas_import can go'
     assert loaded(left_out + array) == {'numpy', 'pyarrow'}

@@ -1,6 +1,6 @@
 """The code that a test executes: functions, and lines and branches of some files (`covering.py`).
 
-Python 3.12 and newer use `sys.monitoring`, with one make_event per code object and test (PEP 669). Older
+Python 3.12 and newer use `sys.monitoring`, with one event per code object and test (PEP 669). Older
 versions use `sys.settrace`, or `sys.setprofile` while coverage.py occupies the former. Code that
 runs while files are loaded belongs to no test; its lines are reported separately on request. Class
 bodies and modules are not functions.

@@ -6,7 +6,7 @@ channel. A pass needs a complete sequence of events: begin, its tests, end.
 
 The request has:
 
-    mode       `run`, `begin_loading_trace` (import the files and report which fail), `trace`, `probe` (import
+    mode       `run`, `load` (import the files and report which fail), `trace`, `probe` (import
                packages of the code, which are listed as files), `rewrite` (compile the texts of
                test files without running them), `umpire` (run all tests as the project does)
     root       the tree; reported paths are relative to it
@@ -198,7 +198,7 @@ class Plugin:
     def pytest_collection_modifyitems(self, session, config, items):
         """Keep only the targets, in the requested order; report missing ones as without tests.
 
-        In the mode `begin_loading_trace` no item is kept. In all others any use of a stand-in from here on raises
+        In the mode `load` no item is kept. In all others any use of a stand-in from here on raises
         an error.
         """
         yield
@@ -409,7 +409,7 @@ def run(request, teller):
         rewriter = _import_own_module(here, 'rewriter')
         return rewriter.rewrite_all(request, teller)
     if request.get('observed'):
-        _import_own_module(here, 'observing').watch(request, here, [request['packages']])
+        _import_own_module(here, 'observing').start_observer(request, here, [request['packages']])
         sys.modules.pop('coevo_observing')
     tracer = _make_tracer(request, here) if request['mode'] == 'trace' else None
     if request['absent']:  # importing the stand-ins imports the code
@@ -425,7 +425,7 @@ def run(request, teller):
 
     _mark_hooks(pytest)
     if request['mode'] == 'umpire':
-        plugin = _import_own_module(here, 'umpiring').make_umpire(Plugin, request, teller, pytest)
+        plugin = _import_own_module(here, 'umpiring').make_project_run_plugin(Plugin, request, teller, pytest)
     else:
         plugin = Plugin(request, teller, pytest)
     plugin.tracer = tracer

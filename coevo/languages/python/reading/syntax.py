@@ -2,7 +2,7 @@
 
 A module is a type: its members are its functions and variables, and its classes are types nested in
 it. The class `C` of `a/b.py` is `a.b$C`, which is also the owner of its methods. Hashes cover what
-the compiler sees, see `coevo.languages.python.reading.tokens`. Functions and classes home_in_sandbox a
+the compiler sees, see `coevo.languages.python.reading.tokens`. Functions and classes inside a
 function belong to that function.
 """
 

@@ -154,7 +154,7 @@ class _PythonSuiteWalker:
     def count_kept_and_removed(self, block: Node) -> tuple[int, int]:
         """Return how many statements of a block stay and how many go.
 
-        Comments, docstrings and `pass` are not counted. Emptied suites home_in_sandbox the block are
+        Comments, docstrings and `pass` are not counted. Emptied suites inside the block are
         recorded.
         """
         stay = [self._stays(child) for child in block.named_children if not _is_filler(child)]
