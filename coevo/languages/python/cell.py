@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from coevo.languages.cells import CellKey, CompiledTests
 from coevo.languages.core.cell_files import StandIn, find_stand_ins
 from coevo.languages.packed_files import Files
 from coevo.languages.python.built import PythonModule
+from coevo.languages.python.commands import make_target
 from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import PythonRunResult
@@ -115,6 +116,20 @@ class PythonCell:
                 if named.search(self.load_file(path)) is not None
             ]
         return [path for path in self._mentioning[last] if path != file]
+
+    def list_candidate_files(self, methods: Sequence[TestMethod]) -> list[str]:
+        """Return the files of the methods and those that may define subclasses of their classes.
+
+        A method's file that the cell lacks is left out.
+        """
+        files: dict[str, None] = {}
+        for method in methods:
+            _, owner, _ = make_target(method)
+            if self.has_file(method.test_file):
+                files[method.test_file] = None
+            if owner:
+                files |= dict.fromkeys(self.find_possible_subclass_files(method.test_file, owner))
+        return list(files)
 
     def compute_line_bounds(self, modules: Collection[str]) -> dict[str, int]:
         """Return, by path, a number above all line numbers of each file of the modules.

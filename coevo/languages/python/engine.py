@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from coevo.languages.core.engines import RunEngine
-from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.engine import RunSettings
 from coevo.languages.python.built_pair import PythonBuiltPair
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.ends import PythonEndBuilder
+from coevo.languages.python.method_runs import MethodRuns
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import make_sessions
 from coevo.languages.python.supply import PythonSupply
@@ -32,29 +32,24 @@ class PythonBuilder:
         last = self._last
         if last is None or last.pair.pair_id != pair.pair_id:
             if last is not None:
-                last.cells.close()
-            cells, passing = PythonCells(self._context, self._sessions), PassingTimes()
+                last.runs.cells.close()
+            runs = self._make_runs()
         else:
-            cells, passing = last.cells, last.passing
-        self._last = self._build_pair(pair, cells, passing, frozenset())
+            runs = last.runs
+        self._last = self._build_pair(pair, runs, frozenset())
         return self._last
 
-    def _build_pair(
-        self,
-        pair: Pair,
-        cells: PythonCells,
-        passing: PassingTimes,
-        mute: frozenset[str],
-    ) -> PythonBuiltPair:
-        old, new = PythonEndBuilder(self._context, self._supply, cells).build_ends(pair, mute)
+    def _make_runs(self) -> MethodRuns:
+        return MethodRuns(context=self._context, cells=PythonCells(self._context, self._sessions))
+
+    def _build_pair(self, pair: Pair, runs: MethodRuns, mute: frozenset[str]) -> PythonBuiltPair:
+        old, new = PythonEndBuilder(self._context, self._supply, runs.cells).build_ends(pair, mute)
         return PythonBuiltPair(
             old=old.build,
             new=new.build,
             pair=pair,
             ends={pair.old.rev: old, pair.new.rev: new},
-            context=self._context,
-            cells=cells,
-            passing=passing,
+            runs=runs,
             others=lambda: self._build_with_next_interpreter(pair, mute | {new.build.runtime}),
         )
 
@@ -68,13 +63,11 @@ class PythonBuilder:
         """
         last = self._last
         assert last is not None, 'who asks for another has one'
-        candidate = self._build_pair(
-            pair, PythonCells(self._context, self._sessions), PassingTimes(), mute
-        )
+        candidate = self._build_pair(pair, self._make_runs(), mute)
         if candidate.new.runtime == last.new.runtime:
-            candidate.cells.close()
+            candidate.runs.cells.close()
             return None
-        last.cells.close()
+        last.runs.cells.close()
         self._last = candidate
         return candidate
 
@@ -82,7 +75,7 @@ class PythonBuilder:
         """End the sessions, and remove the packed trees of the last pair."""
         self._sessions.close()
         if self._last is not None:
-            self._last.cells.close()
+            self._last.runs.cells.close()
 
 
 def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:

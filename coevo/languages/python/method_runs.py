@@ -1,0 +1,174 @@
+"""Run test methods in the cells of one pair, and complete what their processes report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from coevo.languages.core.test_runs import PassingTimes
+from coevo.languages.observation import RunConditions
+from coevo.languages.python.cell import PythonCell
+from coevo.languages.python.cells import PythonCells
+from coevo.languages.python.commands import make_target
+from coevo.languages.python.reading.words import decode_source
+from coevo.languages.python.run_context import PythonRunContext
+from coevo.languages.python.runner import PythonRunResult
+from coevo.languages.verdicts import Verdict
+from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
+
+# The conditions of the engine's first run of a cell.
+_FIRST = RunConditions(together=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodRuns:
+    """Runs of test methods in the cells of one pair.
+
+    cells    the cells of this pair
+    passing  how long passing tests took
+    """
+
+    context: PythonRunContext
+    cells: PythonCells
+    passing: PassingTimes = field(default_factory=PassingTimes)
+
+    def run_methods(
+        self,
+        cell: PythonCell,
+        methods: Sequence[TestMethod],
+        conditions: RunConditions,
+        mode: str,
+        *,
+        traced: Sequence[str] = (),
+        watched: Mapping[str, int] | None = None,
+        loads: bool = False,
+        files: Sequence[str] | None = None,
+        whole: bool = False,
+    ) -> PythonRunResult:
+        """Run methods in one test process on the tree of a cell; return what it reported.
+
+        mode     as in `inside/worker.py`
+        traced   files of the code whose lines and branches are requested
+        watched  as in `PythonTestRun`
+        loads    whether lines that run while files are loaded are requested, too
+        files    the test files that pytest gets; None for those that the methods need
+        whole    whether all tests of the files are collected before the methods are selected
+        """
+        clock = self.get_clock_variables(cell, conditions)
+        files = self._list_files_to_collect(cell, methods) if files is None else files
+        self.cells.ensure_rewritten_test_files(cell, files)
+        request: dict[str, object] = {
+            'mode': mode,
+            'targets': [make_target(method) for method in methods],
+            'files': self.cells.to_process_paths(cell, files),
+            'absent': self.cells.list_files_needing_stand_ins(cell, files),
+            'whole': whole,
+            'traced': {path: decode_source(cell.load_file(path)) for path in traced},
+        }
+        if traced:
+            request['coverage'] = self.context.get_coverage_folder(
+                cell.module.installed.interpreter
+            )
+            request['loads'] = loads
+        return self.cells.send_request(
+            cell,
+            request,
+            [conditions.cpu_limit or self.passing.choose_cpu_limit(method) for method in methods],
+            alone=len(methods) == 1 and not conditions.together,
+            cpu_seconds=conditions.process_cpu_limit,
+            watched=watched,
+            sources=conditions.sources,
+            clock=clock,
+        )
+
+    def make_and_keep_first_run(
+        self, cell: PythonCell, methods: Sequence[TestMethod], files: Sequence[str]
+    ) -> float:
+        """Run methods as the engine's first run will, while pytest collects their files as a whole.
+
+        If no file fails to load and a test begins, all files load, and no separate process has to
+        find that out: the run is kept for the engine (`take_first_run`), and 0 is returned.
+        Otherwise the run is dropped, and its CPU seconds are returned, with those of further tries
+        to load its files.
+        """
+        done = self.run_methods(cell, methods, _FIRST, 'run', files=files, whole=True)
+        file_verdicts = done.heard.files
+        errors = {
+            p: why for p, why in file_verdicts.items() if why.outcome is Outcome.COMPILE_ERROR
+        }
+        if not errors and any(target.begun for target in done.heard.targets):
+            cell.loaded |= dict.fromkeys(files)
+            cell.begun = tuple(methods), done
+            return 0.0
+        spent = done.cpu_seconds
+        # the errors are those of single files
+        if done.heard.loaded and errors.keys() <= set(files):
+            spent += self.cells.record_loading(cell, {path: errors.get(path) for path in files})
+        return spent
+
+    def take_first_run(
+        self, cell: PythonCell, methods: Sequence[TestMethod], conditions: RunConditions
+    ) -> PythonRunResult | None:
+        """Return the run that `make_and_keep_first_run` kept, if exactly this one is requested.
+
+        None otherwise. It is given out only once: each repetition has to be a run of its own.
+        """
+        if cell.begun is None or conditions != _FIRST or cell.begun[0] != tuple(methods):
+            return None
+        done, cell.begun = cell.begun[1], None
+        return done
+
+    def retry_loading_with_stand_ins(
+        self, cell: PythonCell, done: PythonRunResult
+    ) -> tuple[bool, float]:
+        """Load with stand-ins the files that failed to load in a run and were not tried before.
+
+        In cells with edited code the loading of files has not been tried before. Return whether a
+        file now loads with stand-ins, and the CPU seconds.
+        """
+        spent, before = 0.0, len(cell.stood_in)
+        for path, why in done.heard.files.items():
+            is_known = path in cell.loaded or not cell.has_file(path)
+            if why.outcome is Outcome.COMPILE_ERROR and not is_known:
+                spent += self.cells.load_test_files(cell, [path])
+        return len(cell.stood_in) > before, spent
+
+    def complete_verdict(
+        self, cell: PythonCell, method: TestMethod, verdict: Verdict | None
+    ) -> Verdict | None:
+        """Return a verdict completed by facts that the test process cannot know; None stays None.
+
+        A missing test has a compile error instead if its file has the declaration but loads only
+        with stand-ins: the declaration vanished together with a missing name. The time of a pass is
+        noted.
+        """
+        if verdict is None:
+            return None
+        if verdict.outcome is Outcome.PASS:
+            self.passing.note(method, verdict)
+            return verdict
+        hidden = method.test_file in cell.stood_in and cell.declares_method(method)
+        if verdict.outcome is Outcome.MISSING and hidden:
+            return replace(verdict, outcome=Outcome.COMPILE_ERROR, signature='missing:declaration')
+        return verdict
+
+    def get_clock_variables(
+        self, cell: PythonCell, conditions: RunConditions
+    ) -> Mapping[str, str] | None:
+        """Return the variables of a faked clock; None if none is requested or it cannot be set."""
+        if conditions.clock is None:
+            return None
+        return self.context.get_clock_variables(cell.module.installed, conditions.clock)
+
+    def _list_files_to_collect(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
+        """Return the test files that pytest gets for a run of these methods.
+
+        These are the files of the methods, and those that may define subclasses of their classes,
+        if they load; this may start a process that tries.
+        """
+        files, own = cell.list_candidate_files(methods), {method.test_file for method in methods}
+        others = [path for path in files if path not in own]
+        if others:
+            self.cells.load_test_files(cell, others)
+        return [path for path in files if path in own or cell.loaded[path] is None]
