@@ -54,8 +54,26 @@ def _find_innermost_frame(value, root):
     return frame_name
 
 
+def find_original_exception(value):
+    """Return the exception for which pytest refused to load a file, else the given one."""
+    while type(value).__name__ in ('CollectError', 'ConftestImportFailure'):
+        inner = value.__cause__ or value.__context__
+        exception_info = getattr(value, 'excinfo', None)
+        if inner is None and isinstance(exception_info, tuple):
+            inner = exception_info[1]
+        if inner is None:
+            break
+        value = inner
+    return value
+
+
 def describe_import_error(error):
-    """Return MODULE.NAME of a failed import, or MODULE if the module is missing; '' if unknown."""
+    """Return MODULE.NAME of a failed import, or MODULE if the module is missing.
+
+    '' if that is unknown, or for an exception that is no failed import.
+    """
+    if not isinstance(error, ImportError):
+        return ''
     if isinstance(error, ModuleNotFoundError):
         return error.name or ''
     words = str(error).split("'")

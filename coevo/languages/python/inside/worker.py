@@ -33,8 +33,6 @@ import os
 import sys
 import time
 
-_TEXT = 1000
-
 # Marks of plugins that are left out or blocked. They are registered here, as a project may allow
 # registered marks only.
 _MARKS = (
@@ -64,6 +62,7 @@ def _import_own_module(folder, name):
 
 _failures = _import_own_module(os.path.dirname(os.path.abspath(__file__)), 'failures')
 Failure, describe_import_error = _failures.Failure, _failures.describe_import_error
+find_original_exception = _failures.find_original_exception
 
 
 class EventWriter:
@@ -178,19 +177,9 @@ class Plugin:
         path  of the file; '' for all files
         """
         file = os.path.relpath(os.path.realpath(path), self.root) if path else '*'
-        while type(value).__name__ in ('CollectError', 'ConftestImportFailure'):
-            inner = value.__cause__ or value.__context__
-            exception_info = getattr(value, 'excinfo', None)
-            if inner is None and isinstance(exception_info, tuple):
-                inner = exception_info[1]
-            if inner is None:
-                break
-            value = inner
+        value = find_original_exception(value)
         failure = Failure(value if value is not None else Exception('unknown'), self.root)
-        detail = ''
-        if isinstance(value, ImportError):
-            detail = describe_import_error(value)
-        event = failure.make_event(e='file', file=file, detail=detail)
+        event = failure.make_event(e='file', file=file, detail=describe_import_error(value))
         event['outcome'] = 'skipped' if skipped else 'compile_error'
         event['syntax'] = isinstance(value, SyntaxError)
         self.tell(event)
@@ -356,7 +345,7 @@ class Plugin:
         if report.outcome == 'failed' and id(report) not in self.reported:
             crash = getattr(report.longrepr, 'reprcrash', None)
             text = getattr(crash, 'message', None) or str(report.longrepr)
-            self.outcomes.append(('fail', Failure(AssertionError(text[:_TEXT]), self.root)))
+            self.outcomes.append(('fail', Failure(AssertionError(text), self.root)))
 
 
 _NEVER = object()
@@ -475,7 +464,7 @@ def probe_imports(request, teller):
         try:
             __import__(name)
         except BaseException as error:
-            detail = describe_import_error(error) if isinstance(error, ImportError) else ''
+            detail = describe_import_error(error)
             event = Failure(error, root).make_event(e='file', file=name, detail=detail)
             teller.tell(dict(event, outcome='compile_error'))
     teller.tell({'e': 'loaded'})
