@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,29 +41,12 @@ from coevo.storage.place import (
     encode_folder_name,
 )
 from coevo.storage.places import open_place
+from coevo.storage.store_stamp import is_marked_private, is_store, write_private_mark, write_stamp
 from coevo.storage.walks import WalkRecord, merge_walks, sort_walk
 
 __all__ = ['MinedPartition', 'Partition', 'Store', 'WalkRecord']
 
-# Raised when records are renamed or redefined: stores of an earlier version are not read.
-STORE_VERSION = 2
-
-# Names of other parts of a store, which may exist before anything was mined.
-_NEIGHBOURS = {
-    'clones',
-    'cache',
-    'crawls',
-    'validations',
-    'reverifications',
-    'measures',
-    'claims',
-    'failures',
-    'months',
-    'dates',
-    'withdrawals',
-    'private.json',
-}
-_STAMP, _PARTITIONS, _PRIVATE = 'store.json', 'partitions', 'private.json'
+_PARTITIONS = 'partitions'
 _WALK, _MERGED, _LOOSE, _LOCK = 'walk.coevo', 'segments.coevo', '.segment', 'lock'
 
 # A track that is not null, in the form in which `codec` writes it. Texts have their quotes escaped.
@@ -149,7 +131,7 @@ class Store:
         self.storage = open_place(root)
         self.warnings: list[str] = []
         self._holds: dict[str, HeldLock] = {}
-        self._stamped = _is_store(root, self.storage)
+        self._stamped = is_store(root, self.storage)
 
     def list_partitions(self) -> tuple[Partition, ...]:
         """Return all partitions that were ever written to, sorted.
@@ -189,12 +171,12 @@ class Store:
 
     def is_private(self) -> bool:
         """Return whether releases of this store are for its owner alone."""
-        return self.storage.read(_PRIVATE) is not None
+        return is_marked_private(self.storage)
 
     def mark_private(self) -> None:
         """Mark the store as private, for good."""
         self._stamp_store()
-        self.storage.write_if_unchanged(_PRIVATE, b'{"private": true}\n', None)
+        write_private_mark(self.storage)
 
     @contextlib.contextmanager
     def lock_partition(self, partition: Partition) -> Iterator[None]:
@@ -367,8 +349,7 @@ class Store:
     def _stamp_store(self) -> None:
         """Mark the place as a store before the first write."""
         if not self._stamped:
-            data = f'{json.dumps({"coevo-store": STORE_VERSION})}\n'.encode()
-            self.storage.write_if_unchanged(_STAMP, data, None)
+            write_stamp(self.storage)
             self._stamped = True
 
     def _confirm_lock(self, partition: Partition) -> None:
@@ -472,36 +453,6 @@ def _parse_segment_name(entry: PlaceEntry) -> str:
 
 def _make_age_key(entry: PlaceEntry) -> tuple[int, str]:
     return entry.modified, entry.name
-
-
-def _is_store(root: Root, place: StoragePlace) -> bool:
-    """Return whether a place is a store; False if it may become one.
-
-    Raises: Fatal for other files, or a store of another version.
-    """
-    if isinstance(root, Path) and root.exists() and not root.is_dir():
-        raise Fatal(f'{root} is not a folder: give --store one that is a store, or none yet')
-    stamp = place.read(_STAMP)
-    if stamp is None:
-        if place.list_top_names() - _NEIGHBOURS:
-            raise Fatal(f'{root} holds other files and is no store of coevo: use another --store')
-        return False
-    version = _parse_version(place.describe(_STAMP), stamp.data)
-    if version > STORE_VERSION:
-        raise Fatal(f'{root} was written by a newer coevo (store version {version}): update coevo')
-    if version < STORE_VERSION:
-        raise Fatal(
-            f'{root} was written by an earlier coevo (store version {version}), whose records have other'
-            ' names: mine into a new --store, into which you may move its folder `clones`'
-        )
-    return True
-
-
-def _parse_version(shown: str, stamp: bytes) -> int:
-    try:
-        return int(json.loads(stamp)['coevo-store'])
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        raise Fatal(f'{shown} is not the stamp of a store of coevo: use another --store') from None
 
 
 def _parse_partition(repo: str, language: str, walk: str) -> Partition:
