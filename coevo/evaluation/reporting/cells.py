@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
@@ -99,3 +100,8 @@ def join_names(names: Iterable[str | None]) -> str:
 def pluralise(count: int, word: str) -> str:
     """Return the count with the word, in the plural unless it is 1."""
     return f'{count:,} {word}{"" if count == 1 else "s"}'
+
+
+def get_fields(record: object, paths: Iterable[str]) -> Iterator[Cell]:
+    """Return cells with the fields of a record that dotted paths name."""
+    return (attrgetter(path)(record) for path in paths)

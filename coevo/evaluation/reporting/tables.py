@@ -6,7 +6,6 @@ They are laid out like Tables 3 and 6 to 10 of TestEvo-Bench.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from operator import attrgetter
 
 from rich.console import Console
 from rich.table import Table
@@ -18,12 +17,10 @@ from coevo.evaluation.reporting import cells
 from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.evaluation.reporting.cells import Cell, make_table, pluralise
 from coevo.evaluation.reporting.comparison import Comparison, TrackComparison
+from coevo.evaluation.reporting.family_tables import list_family_notes, make_family_tables
 from coevo.evaluation.reporting.records import (
     AttemptReport,
     CostReport,
-    FamilyReport,
-    ImplementReport,
-    MaintenanceReport,
     Report,
     TrackReport,
     TrackSubset,
@@ -79,54 +76,6 @@ _ATTEMPTS = {
     'Of correct': 'mutation_correct',
     'Unknown': 'unknown',
 }
-_SUITES = {'Success%': 'success', 'Ran%': 'ran', 'Builds%': 'builds', 'Passing%': 'passing'}
-_SUITE_MEASURE = {
-    'Over all': 'over_all',
-    'N': 'over_all.units',
-    'Over suites that ran': 'over_ran',
-    'N ran': 'over_ran.units',
-    'Start': 'start',
-    'Gold': 'gold',
-    'Gain': 'gain',
-    'Unknown': 'unknown',
-}
-_ASSERTIONS = {
-    'Tests of a suite': 'tests',
-    'Assertions of a suite': 'of_suite',
-    'Assertions of a test': 'of_test',
-    'Assertions of a line': 'of_line',
-}
-_TESTS = {
-    'Lines that only one test executes': 'unique_lines',
-    'Failing tests that share their cause': 'cascading',
-    'Passing, of tests that share none': 'passing_alone',
-}
-_MAINTENANCE = {
-    'Done, of tasks': 'done',
-    'Missed updates': 'missed_updates',
-    'False edits': 'false_edits',
-    'Harmed': 'harmed',
-    'Wrong deletions': 'wrong_deletions',
-    'Missed deletions': 'missed_deletions',
-    'Additions': 'additions',
-}
-_IMPLEMENT = {
-    'Strict, of tasks with tests that are not shown': 'strict',
-    'Overfitted, of those that succeed': 'overfitted',
-    'Kept: tests that still pass': 'kept',
-    'Siblings: tests of other files': 'siblings',
-    'Variants: targets with other literals': 'variants',
-}
-_STARTS = (
-    ('Tasks', 'tasks'),
-    ('Success%', 'success'),
-    ('Lines: start', 'lines.start'),
-    ('Gold', 'lines.gold'),
-    ('Gain', 'lines.gain'),
-    ('Mutants: start', 'mutation.start'),
-    ('Gold', 'mutation.gold'),
-    ('Gain', 'mutation.gain'),
-)
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -138,7 +87,7 @@ def print_report(report: Report, console: Console) -> None:
     for track in report.tracks:
         _print_part(console, _make_track_tables(track), _list_track_notes(track))
     for family in report.families:
-        _print_part(console, _make_family_tables(family), _list_family_notes(family))
+        _print_part(console, make_family_tables(family), list_family_notes(family))
     for attempts in report.attempts:
         note = (
             f'{attempts.of}: tasks with all targets solved by one of k attempts; all other '
@@ -184,10 +133,6 @@ def _print_part(console: Console, tables: Iterable[Table], notes: Iterable[str])
 
 def _print_plain(console: Console, text: str, end: str = '\n\n') -> None:
     console.print(text, end=end, markup=False, highlight=False)
-
-
-def _get_fields(record: object, paths: Iterable[str]) -> Iterator[Cell]:
-    return (attrgetter(path)(record) for path in paths)
 
 
 # -- main figures ----------------------------------------------------------------------------------
@@ -252,7 +197,7 @@ def _make_track_tables(track: TrackReport) -> Iterator[Table]:
         f'{pluralise(track.tasks, "task")} ({outcomes})',
         ('mean over',),
         list(rates),
-        ((over, *_get_fields(shares, rates.values())) for over, shares in averages),
+        ((over, *cells.get_fields(shares, rates.values())) for over, shares in averages),
     )
     for title, short, means in (
         (f'coverage of executable lines ({coverage})', 'Cov', track.coverage),
@@ -337,7 +282,7 @@ def _make_subset_table(
             (
                 subset.name,
                 f'{subset.tasks:,}\n{subset.methods:,}',
-                *_get_fields(subset.macro, rates.values()),
+                *cells.get_fields(subset.macro, rates.values()),
             )
             for subset in subsets
         ),
@@ -392,7 +337,7 @@ def _make_comparison_table(track: TrackComparison) -> Table:
     )
 
 
-# -- several attempts, and suites ------------------------------------------------------------------
+# -- several attempts ------------------------------------------------------------------------------
 
 
 def _make_attempt_table(report: AttemptReport) -> Table:
@@ -401,97 +346,5 @@ def _make_attempt_table(report: AttemptReport) -> Table:
         f'{_TOLD[report.protocol]}',
         ('k',),
         list(_ATTEMPTS),
-        ((figures.k, *_get_fields(figures, _ATTEMPTS.values())) for figures in report.at),
+        ((figures.k, *cells.get_fields(figures, _ATTEMPTS.values())) for figures in report.at),
     )
-
-
-def _make_family_tables(report: FamilyReport) -> Iterator[Table]:
-    """Yield a table of outcomes, then tables of measures over all suites and those that ran."""
-    name = f'Family {report.family}:'
-    yield make_table(
-        f'{name} {pluralise(report.tasks, "task" if report.implement else "suite")} of {report.repositories} repositories',
-        (),
-        (*_SUITES, *report.outcomes),
-        [(*_get_fields(report, _SUITES.values()), *report.outcomes.values())],
-    )
-    if report.maintenance is not None:
-        rows = _list_shares(report.maintenance, _MAINTENANCE)
-        yield make_table(f'{name} what became of each test', ('Rate',), ('Of tests', 'N'), rows)
-        return
-    if report.implement is not None:
-        rows = _list_shares(report.implement, _IMPLEMENT)
-        yield make_table(f'{name} beyond the targets', ('Rate',), ('Share', 'N'), rows)
-        return
-    measures = {
-        'Lines': report.lines,
-        'Branches': report.branches,
-        'Methods': report.methods,
-        'Mutants': report.mutation,
-    }
-    yield make_table(
-        f'{name} adequacy of suites on the code that they are about',
-        ('Measure',),
-        list(_SUITE_MEASURE),
-        (
-            (what, *_get_fields(measure, _SUITE_MEASURE.values()))
-            for what, measure in measures.items()
-        ),
-    )
-    rows = _list_shares(report, _TESTS)
-    yield make_table(f'{name} tests of a suite', ('Share',), ('Of suites', 'N'), rows)
-    density = report.texts.assertions
-    if density.tests.units:
-        yield make_table(
-            f'{name} assertions (TAM-Eval, assert density)',
-            ('Mean',),
-            ('Value', 'N'),
-            (
-                (what, _format_number(getattr(density, field)), getattr(density, field).units)
-                for what, field in _ASSERTIONS.items()
-            ),
-        )
-    if report.texts.fixes:
-        yield make_table(
-            f'{name} mechanical fixes (MultiFileTest)',
-            ('Rule',),
-            ('Fixes',),
-            sorted(report.texts.fixes.items()),
-        )
-    if len(report.starts) > 1:
-        yield make_table(
-            f'{name} by start',
-            ('Start',),
-            [title for title, _ in _STARTS],
-            (
-                (
-                    ', '.join(str(word) for word in (start.scenario, start.start_builder) if word),
-                    *_get_fields(start, (path for _, path in _STARTS)),
-                )
-                for start in report.starts
-            ),
-        )
-
-
-def _format_number(mean: MeanEstimate) -> Cell:
-    return cells.format_estimate(mean, '{:.2f}'.format, '{:.2f}'.format)
-
-
-def _list_shares(
-    report: FamilyReport | MaintenanceReport | ImplementReport, names: dict[str, str]
-) -> Iterator[Sequence[Cell]]:
-    for name, field in names.items():
-        share = getattr(report, field)
-        yield name, share, share.units
-
-
-def _list_family_notes(report: FamilyReport) -> Iterator[str]:
-    if report.infra:
-        yield (
-            f'Family {report.family}: {pluralise(report.infra, "suite")} could not be graded, '
-            'since coevo itself failed; they count nowhere. Evaluate again to retry'
-        )
-    if report.maintenance is not None and report.maintenance.unknown:
-        yield (
-            f'Family {report.family}: of {pluralise(report.maintenance.unknown, "test")} the '
-            'runs here contradict the label; they count nowhere'
-        )
