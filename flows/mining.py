@@ -17,7 +17,7 @@ from coevo.languages.table import LANGUAGES
 from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.listener import SILENT, Listener
-from coevo.model.pair_rows import EnvironmentRow
+from coevo.model.pair_rows import EnvironmentRow, PairRow
 from coevo.model.profiles import Profile
 from coevo.model.quality import PairEnd
 from coevo.model.reasons import Reason
@@ -193,7 +193,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         for item in kept_candidates
     ]
     clock.record_lap(DIFF, 1)
-    evaluation = None
+    evaluation, studied, ruled = None, Study(), UmpireReport()
     if selected:
         all_cells = run.profile.all_cells
         evaluation = evaluate_pair(
@@ -203,46 +203,18 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
             lacking = evaluation.old.runtime_lacking
             return MinedPair(segment=_build_missing_runtime_segment(run, evaluation, pair, lacking))
         _refuse_builds_without_objects(run.repository, evaluation, selected)
-    studied, ruled = Study(), UmpireReport()
-    if evaluation is not None:
-        context = PairContext(tools=run.tools, change=change, evaluation=evaluation)
-        selected = list(evaluation.selected)
-        judged = list(_decide_methods(selected, evaluation, change))
-        ruled = run_project_for_dropped_methods(
-            run.tools.list_tests, evaluation, [(item.selected, item.decision) for item in judged]
-        )
-        judged = [
-            replace(item, decision=ruled.decisions.get(item.selected.method_id, item.decision))
-            for item in judged
-        ]
-        studied = study_pair(context, judged, run.sandbox)
-    decided = studied.decided
-    change = _mark_source_changed_if_broken(change, decided)
-    tracked = [item for item in decided if item.decision.track is not None]
-    row = build_pair_row(
-        change,
-        evaluation,
-        candidates=len(kept_candidates) + _count_filter_drops(drops),
-        sandbox=run.sandbox,
-        basis=run.basis,
-        absent_files=list_absent_files(run.repository, pair),
-    )
-    if evaluation is not None:
-        row = add_source_measures(row, run.repository, change)
+        studied, ruled = _study_methods(run, change, evaluation)
+    change = _mark_source_changed_if_broken(change, studied.decided)
+    candidates = len(kept_candidates) + _count_filter_drops(drops)
     segment = Segment(
         key=compute_segment_key(run, pair),
-        pair=replace(
-            row,
-            refactorings=studied.refactoring_status,
-            suite_old=studied.suite_old,
-            suite_new=studied.suite_new,
-            umpire_old=ruled.statuses.get(PairEnd.OLD),
-            umpire_new=ruled.statuses.get(PairEnd.NEW),
-        ),
+        pair=_build_studied_row(run, change, evaluation, candidates, studied, ruled),
         methods=tuple(studied.methods.values()),
-        cells=tuple(build_cell_rows(pair, selected, evaluation)) if evaluation else (),
-        drops=(*drops, *_list_drops(pair, decided)),
-        environments=tuple(_build_environment_rows(pair, _collect_modules(tracked), evaluation))
+        cells=tuple(build_cell_rows(pair, evaluation.selected, evaluation)) if evaluation else (),
+        drops=(*drops, *_list_drops(pair, studied.decided)),
+        environments=tuple(
+            _build_environment_rows(pair, _collect_task_modules(studied.decided), evaluation)
+        )
         if evaluation
         else (),
         timings=tuple(clock.build_rows(pair, evaluation)),
@@ -251,6 +223,50 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         starts=studied.starts,
     )
     return MinedPair(segment=segment, built=evaluation.built if evaluation else None)
+
+
+def _study_methods(
+    run: MiningRun, change: PairChange, evaluation: PairEvaluation
+) -> tuple[Study, UmpireReport]:
+    """Decide on the methods that were run, ask the project's own command, and study the labelled."""
+    judged = list(_decide_methods(evaluation.selected, evaluation, change))
+    ruled = run_project_for_dropped_methods(
+        run.tools.list_tests, evaluation, [(item.selected, item.decision) for item in judged]
+    )
+    judged = [
+        replace(item, decision=ruled.decisions.get(item.selected.method_id, item.decision))
+        for item in judged
+    ]
+    context = PairContext(tools=run.tools, change=change, evaluation=evaluation)
+    return study_pair(context, judged, run.sandbox), ruled
+
+
+def _build_studied_row(
+    run: MiningRun,
+    change: PairChange,
+    evaluation: PairEvaluation | None,
+    candidates: int,
+    studied: Study,
+    ruled: UmpireReport,
+) -> PairRow:
+    row = build_pair_row(
+        change,
+        evaluation,
+        candidates=candidates,
+        sandbox=run.sandbox,
+        basis=run.basis,
+        absent_files=list_absent_files(run.repository, change.pair),
+    )
+    if evaluation is not None:
+        row = add_source_measures(row, run.repository, change)
+    return replace(
+        row,
+        refactorings=studied.refactoring_status,
+        suite_old=studied.suite_old,
+        suite_new=studied.suite_new,
+        umpire_old=ruled.statuses.get(PairEnd.OLD),
+        umpire_new=ruled.statuses.get(PairEnd.NEW),
+    )
 
 
 def _mark_source_changed_if_broken(
@@ -404,7 +420,9 @@ def _list_drops(pair: Pair, decided: Sequence[DecidedMethod]) -> Iterator[Drop]:
             yield drop.with_method(candidate.method, candidate.change)
 
 
-def _collect_modules(tracked: Sequence[DecidedMethod]) -> set[str]:
+def _collect_task_modules(decided: Sequence[DecidedMethod]) -> set[str]:
+    """Return the modules of the methods with a track."""
+    tracked = (item for item in decided if item.decision.track is not None)
     return {item.selected.candidate.method.module for item in tracked}
 
 
