@@ -18,6 +18,7 @@ from flows.months import parse_day
 from flows.verbs.arguments import LOCAL, add_store_option
 
 if TYPE_CHECKING:
+    from coevo.model.profiles import Profile
     from flows.options import MineOptions
 
 
@@ -160,18 +161,31 @@ _SETTINGS = (
 
 def _mine(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console, show_progress
-    from coevo.model import profiles
     from coevo.storage.store import Store
     from flows.console import print_report
     from flows.funnel import build_funnel
-    from flows.options import MineOptions, choose_walk, parse_families
     from flows.pipeline import mine
 
-    profile = profiles.load_profile(arguments.profile)
-    if arguments.measure_runs is not None:
-        profile = replace(profile, measure_runs=arguments.measure_runs)
-    if arguments.all_cells is not None:
-        profile = replace(profile, all_cells=arguments.all_cells)
+    options = _make_options(arguments)
+    if arguments.dry:
+        return _print_plans(options)
+    if arguments.cache:
+        os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())
+    console = open_console()
+    with show_progress(console) as listener:
+        report = mine(options, listener)
+    store = Store(arguments.store)
+    segments = tuple(segment for each in report.partitions for segment in store.load_segments(each))
+    drops = [drop for each in report.partitions for drop in store.load_walk(each).drops]
+    print_report(console, report, tuple(build_funnel(drops, segments)), segments)
+    unfinished = report.measures.waiting or report.measures.bugs
+    return 1 if report.failures or report.bugs or report.unmined or unfinished else 0
+
+
+def _make_options(arguments: argparse.Namespace) -> MineOptions:
+    from flows.options import MineOptions, choose_walk, parse_families
+
+    profile = _load_changed_profile(arguments)
     families = parse_families(arguments.family.split(',') if arguments.family is not None else ())
     walk = choose_walk(arguments.walk, families, profile)
     if walk is Walk.SINGLE_REVISION:
@@ -182,14 +196,13 @@ def _mine(arguments: argparse.Namespace) -> int:
             '--dry runs nothing, so that no task can say how far to go: give --commits a number'
         )
     commit_option = None if by_tasks else arguments.commits
-    commits = _parse_commit_count(commit_option) if commit_option else profile.commits
-    options = MineOptions(
+    return MineOptions(
         source=arguments.repository,
         store=arguments.store,
         profile=profile,
         name=arguments.name,
         ref=arguments.ref,
-        commits=commits,
+        commits=_parse_commit_count(commit_option) if commit_option else profile.commits,
         since=parse_day(arguments.since, end=False),
         until=parse_day(arguments.until, end=True),
         reached=parse_day(arguments.reached, end=True),
@@ -207,19 +220,18 @@ def _mine(arguments: argparse.Namespace) -> int:
         measures=not arguments.no_measure,
         by_tasks=by_tasks,
     )
-    if arguments.dry:
-        return _print_plans(options)
-    if arguments.cache:
-        os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())
-    console = open_console()
-    with show_progress(console) as listener:
-        report = mine(options, listener)
-    store = Store(arguments.store)
-    segments = tuple(segment for each in report.partitions for segment in store.load_segments(each))
-    drops = [drop for each in report.partitions for drop in store.load_walk(each).drops]
-    print_report(console, report, tuple(build_funnel(drops, segments)), segments)
-    unfinished = report.measures.waiting or report.measures.bugs
-    return 1 if report.failures or report.bugs or report.unmined or unfinished else 0
+
+
+def _load_changed_profile(arguments: argparse.Namespace) -> Profile:
+    """Return the profile with the settings that the user gave instead of its own."""
+    from coevo.model import profiles
+
+    profile = profiles.load_profile(arguments.profile)
+    if arguments.measure_runs is not None:
+        profile = replace(profile, measure_runs=arguments.measure_runs)
+    if arguments.all_cells is not None:
+        profile = replace(profile, all_cells=arguments.all_cells)
+    return profile
 
 
 def _print_plans(options: MineOptions) -> int:
