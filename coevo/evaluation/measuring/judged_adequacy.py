@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -101,33 +101,16 @@ def add_adequacy(
     ]
     if not passing:
         return judgement
-    context = SubmissionContext(
-        assignment=task_context.assignment,
-        built=task_context.built,
-        repository=task_context.repository,
-        patched=patched,
-        methods=judgement.methods,
-        conditions=replace(
-            task_context.conditions,
-            observed=offers_capability(task_context.pair.language, Capability.OBSERVE),
-            expects=get_reading(task_context.pair.language).list_expected_throws(patched),
-            sources=judgement.sources,
-        ),
-        slowest={name: judgement.seen[name].slowest for name in passing},
-    )
+    context = _make_submission_context(task_context, judgement, patched, passing)
     gold = load_measured_gold(measures.snapshot, task_context.assignment)
     measured = measure_targets(
         context, {name: gold[name] for name in passing}, measures.oracle_folder
     )
     seen = {
-        name: replace(judgement.seen[name], unstable='once pass, once not with a change undone')
-        if target_measures.unstable
-        else _run_target_placebos(task_context, judgement, patched, placebos, name, target_measures)
+        name: _judge_measured_target(
+            task_context, judgement, patched, placebos, name, target_measures
+        )
         for name, target_measures in measured.items()
-    }
-    seen = {
-        name: replace(result, weakened=preserves_oracle(measured[name].adequacy) is False)
-        for name, result in seen.items()
     }
     adequacy = {
         name: target_measures.adequacy
@@ -146,6 +129,41 @@ def add_adequacy(
     return _add_weakened_neighbours(
         task_context, judgement, patched, gold.values(), placebos.ledger
     )
+
+
+def _make_submission_context(
+    context: TaskContext, judgement: GradingResult, patched: bytes, passing: Collection[str]
+) -> SubmissionContext:
+    return SubmissionContext(
+        assignment=context.assignment,
+        built=context.built,
+        repository=context.repository,
+        patched=patched,
+        methods=judgement.methods,
+        conditions=replace(
+            context.conditions,
+            observed=offers_capability(context.pair.language, Capability.OBSERVE),
+            expects=get_reading(context.pair.language).list_expected_throws(patched),
+            sources=judgement.sources,
+        ),
+        slowest={name: judgement.seen[name].slowest for name in passing},
+    )
+
+
+def _judge_measured_target(
+    context: TaskContext,
+    judgement: GradingResult,
+    patched: bytes,
+    placebos: PlaceboRunner,
+    name: str,
+    measured: TargetMeasures,
+) -> TargetResult:
+    """Return what the measures of a target say of it beside its adequacy."""
+    if measured.unstable:
+        seen = replace(judgement.seen[name], unstable='once pass, once not with a change undone')
+    else:
+        seen = _run_target_placebos(context, judgement, patched, placebos, name, measured)
+    return replace(seen, weakened=preserves_oracle(measured.adequacy) is False)
 
 
 def _add_weakened_neighbours(
