@@ -76,35 +76,11 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
     the same call continues after an interruption.
     Raises: Fatal for a bad file or snapshot, or for options that contradict each other.
     """
-    if options.attempts is not None and options.attempts < 1:
-        raise Fatal(f'--only-attempts must be 1 or more, not {options.attempts}')
-    if options.pit and not options.adequacy:
-        raise Fatal(
-            'PIT runs only together with the other measures; leave out `pit` or `adequacy = false`'
-        )
+    _refuse_contradictions(options)
     _check_caches(options)
     refuse_without_gold(resolve_location(options.snapshot), 'answers are graded by them')
     snapshot_sha256 = verify_and_get_sha256(options.snapshot)
-    wanted = load_assignments(
-        options.snapshot,
-        options.tasks,
-        options.cutoff,
-        interleaved=options.interleaved,
-        leaking=options.leaking,
-    )
-    if options.tasks is None and (left_out := describe_withheld_tasks(options.snapshot)):
-        listener.say(left_out)
-    if options.family is not None:
-        wanted = tuple(assignment for assignment in wanted if assignment.family is options.family)
-    if options.predictions == GOLD:
-        wanted = tuple(assignment for assignment in wanted if assignment.has_gold)
-    if not wanted:
-        raise Fatal(
-            'no task is left to score; select other tasks, give an earlier cutoff, or set '
-            '`leaking = true`'
-        )
-    if options.part is not None:
-        wanted = select_tasks(options.part, wanted)
+    wanted = _select_assignments(options, listener.say)
     opened = snapshot.attach_snapshots_unchecked((options.snapshot,))  # verified above
     wanted = add_strict_askable(opened, wanted)
     predictions = _load_predictions(options, wanted, list_task_ids(opened))
@@ -133,6 +109,41 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
         bugs=examination.bugs,
         suites=tuple(sorted(examination.suites.values(), key=lambda row: row.key)),
     )
+
+
+def _refuse_contradictions(options: EvaluationOptions) -> None:
+    if options.attempts is not None and options.attempts < 1:
+        raise Fatal(f'--only-attempts must be 1 or more, not {options.attempts}')
+    if options.pit and not options.adequacy:
+        raise Fatal(
+            'PIT runs only together with the other measures; leave out `pit` or `adequacy = false`'
+        )
+
+
+def _select_assignments(options: EvaluationOptions, say: Say) -> tuple[Assignment, ...]:
+    """Return the assignments of the wanted tasks; say which are left out unless they were named.
+
+    Raises: Fatal if none is left.
+    """
+    wanted = load_assignments(
+        options.snapshot,
+        options.tasks,
+        options.cutoff,
+        interleaved=options.interleaved,
+        leaking=options.leaking,
+    )
+    if options.tasks is None and (left_out := describe_withheld_tasks(options.snapshot)):
+        say(left_out)
+    if options.family is not None:
+        wanted = tuple(assignment for assignment in wanted if assignment.family is options.family)
+    if options.predictions == GOLD:
+        wanted = tuple(assignment for assignment in wanted if assignment.has_gold)
+    if not wanted:
+        raise Fatal(
+            'no task is left to score; select other tasks, give an earlier cutoff, or set '
+            '`leaking = true`'
+        )
+    return wanted if options.part is None else select_tasks(options.part, wanted)
 
 
 def _install_runtimes(wanted: Iterable[Assignment], say: Say) -> frozenset[tuple[str, str]]:
