@@ -159,6 +159,7 @@ class CodeEditor:
         return {name: tuple(files_by_module[name]) for name in order}
 
     def _compile_module(self, edited: EditedCode, module: JavaModule, files: Files) -> EditedCode:
+        """Return the result with the edited files of one more module."""
         odd = next(
             filter(None, (self._find_filtering_failure(module, path) for path, _ in files)), None
         )
@@ -180,27 +181,10 @@ class CodeEditor:
             if own.loses_types
             else self._locate_built_classes(module)
         )
-        classes = {**edited.classes, module.path: (base,)}
-        result = self._check_sets(
-            [[set_folder] for set_folder in own.folders_to_compile],
-            self._make_javac_settings(module, classes),
-            keep=True,
-        )
-        if isinstance(result, JvmDeath):
-            return replace(edited, failure=name_compiler_death(result))
-        spent, failure = edited.cpu_seconds + result.cpu_seconds, own.find_compile_error(result)
-        if failure is not None:
-            return replace(edited, failure=failure, cpu_seconds=spent)
-        compiled_folder, same = (
-            own.locate_class_files(result) or self._folder / 'nothing',
-            own.keeps_visible_declarations(result),
-        )
-        if not same:
-            paths = [path for path, _ in sources]
-            whole, failure, more = self._compile_whole_module(
-                module, own.folder / 'after', paths, classes
-            )
-            compiled_folder, spent = whole or compiled_folder, spent + more
+        paths = [path for path, _ in sources]
+        edited, compiled_folder = self._compile_sources(edited, module, own, paths, base)
+        if compiled_folder is None:
+            return edited
         move_classes(compiled_folder, class_folder, self._list_class_folders(module))
         removed_paths = [
             *self._lay_out_resources(module, files, class_folder),
@@ -210,10 +194,47 @@ class CodeEditor:
             edited,
             removed=(*edited.removed, *removed_paths),
             classes={**edited.classes, module.path: (class_folder, base)},
+        )
+
+    def _compile_sources(
+        self,
+        edited: EditedCode,
+        module: JavaModule,
+        own: EditedSources,
+        paths: Sequence[str],
+        base: Path,
+    ) -> tuple[EditedCode, Path | None]:
+        """Compile the edited sources of a module against its other classes, which are in `base`.
+
+        `paths` are those of the edited sources, be they deleted or not.
+
+        Returns the result so far, and the folder of class files; None if they do not compile.
+        """
+        classes = {**edited.classes, module.path: (base,)}
+        result = self._check_sets(
+            [[set_folder] for set_folder in own.folders_to_compile],
+            self._make_javac_settings(module, classes),
+            keep=True,
+        )
+        if isinstance(result, JvmDeath):
+            return replace(edited, failure=name_compiler_death(result)), None
+        spent, failure = edited.cpu_seconds + result.cpu_seconds, own.find_compile_error(result)
+        if failure is not None:
+            return replace(edited, failure=failure, cpu_seconds=spent), None
+        compiled_folder = own.locate_class_files(result) or self._folder / 'nothing'
+        same = own.keeps_visible_declarations(result)
+        if not same:
+            whole, failure, more = self._compile_whole_module(
+                module, own.folder / 'after', paths, classes
+            )
+            compiled_folder, spent = whole or compiled_folder, spent + more
+        edited = replace(
+            edited,
             outside_same=edited.outside_same and same,
             failure=failure,
             cpu_seconds=spent,
         )
+        return edited, compiled_folder
 
     def _lay_out_sources(self, module: JavaModule, sources: Files) -> EditedSources:
         before = tuple(
