@@ -164,19 +164,7 @@ class PythonCells:
         Raises:
             CorruptObject: the process may have read a file of which the clone lacks the content.
         """
-        module = cell.module
-        setup = PythonSetup(installed=module.installed, programs=self._context.programs)
-        most = cpu_seconds or sum(limits) + LOADING_SECONDS
-        whole = {
-            'root': TREE,
-            'targets': [],
-            'options': list(module.options),
-            'absent': [],
-            'tops': sorted(module.tops),
-            'packages': PACKAGES,
-            'natives': [] if watched is None else self._find_users_of_c(cell),
-            **request,
-        }
+        whole = self._complete_request(cell, request, observed=watched is not None)
         tree = (
             self._get_tree(cell) if sources is None else self._get_tree_with_sources(cell, sources)
         )
@@ -184,31 +172,62 @@ class PythonCells:
             request=whole,
             tree=tree,
             limits=limits,
-            most_cpu_seconds=most,
+            most_cpu_seconds=cpu_seconds or sum(limits) + LOADING_SECONDS,
             watched=watched,
             stand_ins=cell.stand_ins,
         )
         done, spent = None, 0.0
         if shared and self._may_share_process(cell, sources) and watched is None and clock is None:
-            done, spent = self._run_in_session(module, setup, run, alone=alone)
+            done, spent = self._run_in_session(cell.module, run, alone=alone)
         if done is None:
-            chosen = make_test_job(
-                setup,
-                tree,
-                module.folder,
-                module.roots,
-                alone=alone,
-                cpu_seconds=most,
-                wall_seconds=max(most, sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
-                clock=clock,
-            )
-            fresh = run_in_fresh_process(self._context.sandbox, chosen, run)
+            fresh = self._run_freshly(cell.module, tree, run, alone=alone, clock=clock)
             done = replace(fresh, cpu_seconds=fresh.cpu_seconds + spent)
         require_unread(run.stand_ins, unread=done.heard.unread)
         return done
 
+    def _complete_request(
+        self, cell: PythonCell, request: dict[str, Any], *, observed: bool
+    ) -> dict[str, Any]:
+        """Return a request with the fields that describe its cell, where it does not have them."""
+        return {
+            'root': TREE,
+            'targets': [],
+            'options': list(cell.module.options),
+            'absent': [],
+            'tops': sorted(cell.module.tops),
+            'packages': PACKAGES,
+            'natives': self._find_users_of_c(cell) if observed else [],
+            **request,
+        }
+
+    def _run_freshly(
+        self,
+        module: PythonModule,
+        tree: Path,
+        run: PythonTestRun,
+        *,
+        alone: bool,
+        clock: Mapping[str, str] | None,
+    ) -> PythonRunResult:
+        """Run a request in a sandbox of its own."""
+        most = run.most_cpu_seconds
+        chosen = make_test_job(
+            self._make_setup(module),
+            tree,
+            module.folder,
+            module.roots,
+            alone=alone,
+            cpu_seconds=most,
+            wall_seconds=max(most, sum(run.limits) + LOADING_SECONDS) * WALL_PER_CPU,
+            clock=clock,
+        )
+        return run_in_fresh_process(self._context.sandbox, chosen, run)
+
+    def _make_setup(self, module: PythonModule) -> PythonSetup:
+        return PythonSetup(installed=module.installed, programs=self._context.programs)
+
     def _run_in_session(
-        self, module: PythonModule, setup: PythonSetup, run: PythonTestRun, *, alone: bool
+        self, module: PythonModule, run: PythonTestRun, *, alone: bool
     ) -> tuple[PythonRunResult | None, float]:
         key = SessionKey(
             site=module.installed.site,
@@ -217,7 +236,8 @@ class PythonCells:
             roots=module.roots,
             alone=alone,
         )
-        return self._sessions.run_in_session(key, run, partial(PythonSessionOrders, key, setup))
+        make_orders = partial(PythonSessionOrders, key, self._make_setup(module))
+        return self._sessions.run_in_session(key, run, make_orders)
 
     def _find_users_of_c(self, cell: PythonCell) -> list[str]:
         """Return the unedited files of the code that name `ctypes` or `cffi`, which call C."""
@@ -382,8 +402,7 @@ class PythonCells:
             return None
         request = {'mode': 'rewrite', 'sources': sources, 'date': SECONDS, 'targets': []}
         run = PythonTestRun(request=request, tree=None, limits=(), most_cpu_seconds=LOADING_SECONDS)
-        setup = PythonSetup(installed=cell.module.installed, programs=self._context.programs)
-        done, _ = self._run_in_session(cell.module, setup, run, alone=False)
+        done, _ = self._run_in_session(cell.module, run, alone=False)
         if done is None:
             return None
         return [done.heard.rewritten.get(index, _UNSAID) for index in range(len(sources))]
