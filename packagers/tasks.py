@@ -9,7 +9,7 @@ gives one task, at the earliest of these pairs (of those whose old revision is a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -224,19 +224,24 @@ class _TaskMaker:
         covered: Mapping[str, Coverage],
     ) -> TaskRow:
         """Return the task of a draft; `copies` are the same edit in other pairs."""
-        rows, pair = first.group.rows, self.get_pair(first)
-        row, repository = rows[0], self.repositories[pair.repo]
-        adequacy = compute_gold_measures(rows, covered)
-        focal = listing.find_focal_method(rows)
-        leaks = self.leaks(row.repo, row.language)
-        nearest = leaks.compute_share_in_old_revision(rows)
-        environment = find_environment(rows, self.environments, self.get_clone(first.group))
+        rows = first.group.rows
+        task = self._make_plain_task(first, copies, listing)
+        task = _add_prompt(task, self.get_clone(first.group), rows, listing)
+        task = _add_gold_measures(task, compute_gold_measures(rows, covered))
+        return _add_shown_answers(task, first, self.leaks(task.repo, task.language))
+
+    def _make_plain_task(
+        self, first: Draft, copies: Sequence[Draft], listing: TaskDependencies
+    ) -> TaskRow:
+        """Return the task with what the pair, the draft and its rows say, and nothing measured."""
+        rows, pair, clone = first.group.rows, self.get_pair(first), self.get_clone(first.group)
+        row = rows[0]
         return TaskRow(
             task_id=first.group.task_id,
             also_at=tuple(sorted(copy.group.rows[0].pair_id for copy in copies)),
             pair_id=row.pair_id,
             repo=row.repo,
-            url=repository.url,
+            url=self.repositories[pair.repo].url,
             license=pair.license,
             language=row.language,
             track=get_track(row),
@@ -257,29 +262,11 @@ class _TaskMaker:
             method_ids=tuple(row.method_id for row in rows),
             start_file_sha256=first.start_sha256,
             test_patch=first.test_patch,
-            source_patch=make_source_patch(self.get_clone(first.group), rows),
+            source_patch=make_source_patch(clone, rows),
             dependencies=listing.dependencies,
             dependency_list=listing.which,
-            focal_method=focal,
-            focal_source=load_focal_source(
-                self.get_clone(first.group), focal, listing.dependencies, row.old_rev, row.new_rev
-            ),
-            environment=environment,
-            prompt=render_prompt(
-                self.get_clone(first.group), rows, listing.listed_dependencies, environment
-            ),
-            prompt_version=prompts.VERSION,
-            coverage_gold=adequacy.coverage,
-            coverage_gold_success=adequacy.coverage_success,
-            code_coverage_gold=adequacy.code_coverage,
-            code_coverage_gold_success=adequacy.code_coverage_success,
-            mutation_score_gold=adequacy.mutation_score,
-            mutation_score_gold_success=adequacy.mutation_score_success,
-            leak=leaks.compute_leaked_share(rows, first.start_files),
-            nearest=nearest,
-            trivial=is_trivial(rows),
-            moved=is_moved(leaks, rows),
-            shown_by=find_how_answers_are_shown(leaks, rows, first.start_files, nearest),
+            focal_method=listing.find_focal_method(rows),
+            environment=find_environment(rows, self.environments, clone),
             siblings=first.around.siblings if first.around else (),
             reads_sources=first.around.reads_sources if first.around else None,
             sibling_patch=first.around.sibling_patch if first.around else '',
@@ -288,6 +275,45 @@ class _TaskMaker:
             if row.track is Track.GENERATION
             else StartBuilder.REVERTED,
         )
+
+
+def _add_prompt(
+    task: TaskRow, clone: Repository, rows: Sequence[MethodRow], listing: TaskDependencies
+) -> TaskRow:
+    return replace(
+        task,
+        focal_source=load_focal_source(
+            clone, task.focal_method, listing.dependencies, task.old_rev, task.new_rev
+        ),
+        prompt=render_prompt(clone, rows, listing.listed_dependencies, task.environment),
+        prompt_version=prompts.VERSION,
+    )
+
+
+def _add_gold_measures(task: TaskRow, gold: GoldMeasures) -> TaskRow:
+    return replace(
+        task,
+        coverage_gold=gold.coverage,
+        coverage_gold_success=gold.coverage_success,
+        code_coverage_gold=gold.code_coverage,
+        code_coverage_gold_success=gold.code_coverage_success,
+        mutation_score_gold=gold.mutation_score,
+        mutation_score_gold_success=gold.mutation_score_success,
+    )
+
+
+def _add_shown_answers(task: TaskRow, first: Draft, leaks: LeakMeter) -> TaskRow:
+    """Add how much of the answer the start state or the old revision shows."""
+    rows = first.group.rows
+    nearest = leaks.compute_share_in_old_revision(rows)
+    return replace(
+        task,
+        leak=leaks.compute_leaked_share(rows, first.start_files),
+        nearest=nearest,
+        trivial=is_trivial(rows),
+        moved=is_moved(leaks, rows),
+        shown_by=find_how_answers_are_shown(leaks, rows, first.start_files, nearest),
+    )
 
 
 def make_source_patch(repository: Repository, rows: Sequence[MethodRow]) -> str:
