@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from coevo import prompts
@@ -129,9 +130,10 @@ def _build_task(
     clone: Repository,
     environment: Environment | None,
 ) -> TaskRow:
+    """Return the task of a row; `copies` are the rows of the same task."""
     start = _restore_start_file(row, clone)
     builder = row.start_builder or StartBuilder.ABSENT
-    return TaskRow(
+    task = TaskRow(
         task_id=compute_suite_task_id(row),
         also_at=tuple(sorted(copy.pair_id for copy in copies)),
         pair_id=row.pair_id,
@@ -163,21 +165,28 @@ def _build_task(
         environment=environment,
         prompt=prompts.compose_suite_prompt(row, environment),
         prompt_version=prompts.VERSION,
-        reads_sources=row.reads_sources,
         family=_get_family(row),
         scenario=SCENARIOS[builder],
-        focus=row.focus,
         start_builder=builder,
+    )
+    return _add_suite_facts(task, row)
+
+
+def _add_suite_facts(task: TaskRow, row: SingleRevisionRow) -> TaskRow:
+    """Add what mining found out about a test file and the code that it is about."""
+    tests = row.executing_tests
+    return replace(
+        task,
+        reads_sources=row.reads_sources,
+        focus=row.focus,
         start_adequacy=row.start_adequacy,
         defect=row.defect,
         gold_adequacy=row.adequacy,
         unit_date=row.unit_date,
         unit=row.unit,
         complexity=row.complexity,
-        executing_tests=None if row.executing_tests is None else len(row.executing_tests),
-        executing_files=None
-        if row.executing_tests is None
-        else len({test.test_file for test in row.executing_tests}),
+        executing_tests=None if tests is None else len(tests),
+        executing_files=None if tests is None else len({test.test_file for test in tests}),
     )
 
 
