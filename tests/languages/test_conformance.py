@@ -210,7 +210,6 @@ def test_verdicts_are_the_same_in_another_process_and_order(place: Place) -> Non
 # -- trouble that is no test's -------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
 def test_a_process_that_is_killed_from_outside_is_run_again(place: Place) -> None:
     found: list[Verdict] = []
     thread = threading.Thread(target=lambda: found.append(place.verdict('sleeps')))
