@@ -414,7 +414,9 @@ def run(request, teller):
 
     _mark_hooks(pytest)
     if request['mode'] == 'umpire':
-        plugin = _import_own_module(here, 'umpiring').make_project_run_plugin(Plugin, request, teller, pytest)
+        plugin = _import_own_module(here, 'umpiring').make_project_run_plugin(
+            Plugin, request, teller, pytest
+        )
     else:
         plugin = Plugin(request, teller, pytest)
     plugin.tracer = tracer
