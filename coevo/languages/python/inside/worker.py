@@ -406,8 +406,7 @@ def run(request, teller):
         for file, package in request['absent']:
             users = absent.add_stand_ins(file, package, set(request['tops']))
             if request['mode'] == 'load' and users:
-                root = os.path.realpath(request['root'])
-                path = os.path.relpath(os.path.realpath(file), root)
+                path = os.path.relpath(os.path.realpath(file), os.path.realpath(request['root']))
                 teller.tell({'e': 'absent', 'file': path, 'users': users})
     import pytest
     from _pytest.config import _prepareconfig
