@@ -58,7 +58,9 @@ def find_foreign_files(
         FROM parquet_schema([{names}])"""
     for file, *node in connection.execute(sql).fetchall():
         nodes_by_file[file].append((node[0], node[1], node[2], node[3], node[4]))
-    return tuple(part for part in parts if tuple(nodes_by_file[part.file][1:]) != _list_schema_nodes(part))
+    return tuple(
+        part for part in parts if tuple(nodes_by_file[part.file][1:]) != _list_schema_nodes(part)
+    )
 
 
 def find_wrong_columns(connection: duckdb.DuckDBPyConnection, part: TableFile) -> Iterator[str]:

@@ -11,8 +11,7 @@ from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import OLDEST_SCHEMA, SCHEMA_VERSION
 from coevo.snapshots.locations import MANIFEST, Location
 from coevo.snapshots.manifest_form import CODE_FREE, GOLD_WITHHELD, is_manifest
-from coevo.storage.bounded_reading import parse_json
-from coevo.storage.bounded_reading import UnreadableContent
+from coevo.storage.bounded_reading import UnreadableContent, parse_json
 
 # A manifest has some ten values for each file and each walk. One million may take 250 MB of memory.
 _MOST_VALUES = 1_000_000

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
 from coevo.display import presentation, terminal
 from coevo.model import schema_2
 from coevo.model.errors import Fatal
+from coevo.model.texts import TEXTS_WITHHELD
 from coevo.snapshots import comments, snapshot
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.snapshot import OpenedSnapshots
 from coevo.storage import durable
-from coevo.model.texts import TEXTS_WITHHELD
-from coevo.snapshots import snapshot
 
 if TYPE_CHECKING:
     import duckdb

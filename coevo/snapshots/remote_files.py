@@ -4,24 +4,24 @@ that only needed parts are read.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from fsspec import AbstractFileSystem
+
 from coevo.model.errors import Fatal, Transient
 from coevo.storage.bounded_http import HttpAnswer, HttpStatusError, ServerUnreachable, open_url
 from coevo.storage.bounded_reading import ContentTooLarge, ContentTooSlow, format_size
-import hashlib
-import threading
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
-from fsspec import AbstractFileSystem
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     import duckdb
+    import pyarrow as pa
 
 # Most bytes of one read. The largest is a compressed row group; a longer one is due to a false
 # length.

@@ -11,11 +11,9 @@ from coevo.display import presentation
 from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 from coevo.model.labels import CELL_ORDER
-from coevo.model.words import ShownBy
 from coevo.model.texts import TEXTS_WITHHELD
-from coevo.model.words import Outcome, Walk
-from coevo.snapshots import snapshot
-from coevo.snapshots import show_pages as blocks
+from coevo.model.words import Outcome, ShownBy, Walk
+from coevo.snapshots import show_pages as blocks, snapshot
 from coevo.snapshots.show_pages import explain_reasons, render_drops
 
 if TYPE_CHECKING:
@@ -188,7 +186,10 @@ def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
     methods = [row for row in rows if row['pair_id'] == task['pair_id']]
     return [
         blocks.align_lines(
-            [('task', f'{task["task_id"]}: {_choose_family_or_track(task)}'), *_list_task_fields(task)]
+            [
+                ('task', f'{task["task_id"]}: {_choose_family_or_track(task)}'),
+                *_list_task_fields(task),
+            ]
         ),
         *(
             f'{_format_title(row)}\n{_render_cells(row)}'
@@ -394,7 +395,9 @@ def _render_difference(row: Row) -> str:
     return '\n'.join(difflib.unified_diff(old, new, 'old', 'new', lineterm=''))
 
 
-def _explain_withdrawn_or_unknown_id(connection: duckdb.DuckDBPyConnection, path: Path | str, id: str) -> str:
+def _explain_withdrawn_or_unknown_id(
+    connection: duckdb.DuckDBPyConnection, path: Path | str, id: str
+) -> str:
     withdrawn = blocks.load_rows_with_value(connection, 'withdrawn', 'id', id)
     if withdrawn:
         return f'{id} was withdrawn in {withdrawn[0]["month"]}: {withdrawn[0]["reason"]}'

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-from coevo.display import presentation
-from coevo.snapshots import snapshot
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from coevo.display import presentation
 from coevo.model.reasons import explain_reason
 from coevo.model.words import Stage
+from coevo.snapshots import snapshot
 
 if TYPE_CHECKING:
     import duckdb
@@ -68,9 +67,7 @@ def render_drops(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
 
     Empty if nothing with this key did.
     """
-    return [
-        _render_drop(id, row) for row in load_rows_with_value(connection, 'drops', 'key', id)
-    ]
+    return [_render_drop(id, row) for row in load_rows_with_value(connection, 'drops', 'key', id)]
 
 
 def _render_drop(id: str, row: Row) -> str:

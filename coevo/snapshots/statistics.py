@@ -5,23 +5,22 @@ Each file is one SELECT over the snapshot's tables, which plain DuckDB can run, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
 from coevo.display import presentation
 from coevo.display.terminal import escape_controls
+from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
-from collections.abc import Iterator
-from coevo.languages.table import LANGUAGES
 
 if TYPE_CHECKING:
     import duckdb
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:

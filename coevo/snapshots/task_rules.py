@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from coevo.model.families import SINGLE_REVISION_FAMILIES, UNIT_FAMILIES, Family, StartBuilder
-from coevo.model.families import TestRole
-from coevo.model.families import STAYING, ExpectedAction, find_expected_action
+from coevo.model.families import (
+    SINGLE_REVISION_FAMILIES,
+    STAYING,
+    UNIT_FAMILIES,
+    ExpectedAction,
+    Family,
+    StartBuilder,
+    TestRole,
+    find_expected_action,
+)
 from coevo.model.quality import VALID, SiblingState
 from coevo.model.reasons import Reason
 from coevo.model.words import Label, MethodChange, Stage, Walk

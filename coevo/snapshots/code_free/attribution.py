@@ -4,15 +4,14 @@ restored.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from pathlib import Path
-from coevo.snapshots.code_free.texts import EditionTexts
 import json
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
+
 from coevo.model.errors import DamagedSnapshot
-from coevo.storage.bounded_reading import parse_json
-from coevo.storage.bounded_reading import UnreadableContent
+from coevo.snapshots.code_free.texts import EditionTexts
+from coevo.storage.bounded_reading import UnreadableContent, parse_json
 
 ATTRIBUTION = 'ATTRIBUTION'
 

@@ -150,7 +150,9 @@ def fill_edition(
         plan = _FillPlan(base, texts, list_filled_pairs(content))
         wanted = plan.select_pairs(selection)
         repositories, folders = _search_repositories(plan, texts, wanted, clones, listener)
-        filled = plan.filled | {pair.pair_id for pair in wanted if plan.are_sources_available(pair, folders)}
+        filled = plan.filled | {
+            pair.pair_id for pair in wanted if plan.are_sources_available(pair, folders)
+        }
         folder = None if base is edition else FilledFolder(is_release=False)
         if filled > plan.filled or filled >= plan.pairs.keys():
             with RepositoryPool(open_clone) as pool:
@@ -229,7 +231,9 @@ class _FillPlan:
                 raise Fatal(f'the edition has no task {task!r}; `coevo query` lists its tasks')
         for repo in selection.repositories:
             if repo not in self.urls:
-                raise Fatal(f'the edition has no repository {repo!r}; it has {_format_repository_names(self.urls)}')
+                raise Fatal(
+                    f'the edition has no repository {repo!r}; it has {_format_repository_names(self.urls)}'
+                )
         of_tasks = {tasks[task] for task in selection.tasks}
         of_repositories = {
             pair_id for pair_id, repo in self.repos.items() if repo in selection.repositories

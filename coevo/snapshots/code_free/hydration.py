@@ -18,8 +18,12 @@ import pyarrow.parquet as pq
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import build_table_of_plain_rows
 from coevo.model.texts import TEXTS_WITHHELD
-from coevo.snapshots.code_free.attribution import ATTRIBUTION, build_attribution
-from coevo.snapshots.code_free.attribution import refresh_card, refresh_croissant
+from coevo.snapshots.code_free.attribution import (
+    ATTRIBUTION,
+    build_attribution,
+    refresh_card,
+    refresh_croissant,
+)
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.code_free.tables import (
     find_table_of_file,
