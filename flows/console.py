@@ -14,7 +14,8 @@ from coevo.model.reasons import Reason, explain_reason
 from coevo.model.segment import Segment
 from coevo.model.words import MethodChange
 from flows.funnel import count_labels, count_project_command_results
-from packagers.funnel import FunnelStep, RepositoryNews
+from packagers.funnel import FunnelStep
+from packagers.news import RepositoryNews
 
 if TYPE_CHECKING:
     from flows.missing_pairs import MineReport

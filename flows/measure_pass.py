@@ -31,7 +31,7 @@ from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
 from flows.measuring import MeasureSettings, measure_segment
 from flows.rebuilding import RebuildSettings, open_pinned_clone, restore_pair, work_on_segments
 from flows.segment_keys import compute_measure_basis
-from miners.discovery.candidates import Unclonable
+from miners.discovery.repository_drops import Unclonable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

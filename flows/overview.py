@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from coevo.storage.store import Partition, Store
 from flows.batches.batch import list_claimed_repositories
@@ -19,43 +18,9 @@ from flows.batches.jobs import Verb
 from flows.candidates import find_due_repositories, is_mined_by_present_code
 from flows.crawling.crawls import parse_stamp
 from flows.eligibility import Eligibility, Obstacle, load_eligibility, load_withdrawn_repositories
+from flows.repository_states import RepositoryState
 from flows.status import index_failures
 from flows.validations import Validation, list_validated_repositories, load_latest_validations
-
-
-class RepositoryState(StrEnum):
-    """The states of a repository, in the order in which they are listed."""
-
-    FAILED = 'failed'
-    RUNNING = 'running'
-    DUE = 'due'
-    WAITING = 'waiting'
-    UNANSWERED = 'unanswered'
-    DONE = 'done'
-    INVALID = 'invalid'
-    WITHDRAWN = 'withdrawn'
-    GONE = 'gone'
-    DROPPED = 'dropped'
-
-    @property
-    def sentence(self) -> str:
-        """The meaning of the state, as a clause."""
-        return _SENTENCES[self]
-
-
-_SENTENCES = {
-    RepositoryState.FAILED: 'due, and its last run failed',
-    RepositoryState.RUNNING: 'a process works on it',
-    RepositoryState.DUE: 'to be mined',
-    RepositoryState.WAITING: 'to be validated',
-    RepositoryState.UNANSWERED: 'GitHub did not answer; the next crawl asks again',
-    RepositoryState.DONE: 'nothing to do until it has new commits',
-    RepositoryState.INVALID: 'its latest validation found a reason against it',
-    RepositoryState.WITHDRAWN: 'taken back by those who maintain the data',
-    RepositoryState.GONE: 'deleted, private, blocked or disabled',
-    RepositoryState.DROPPED: 'no candidate of any profile',
-}
-
 
 _BY_OBSTACLE = {
     Obstacle.WITHDRAWN: RepositoryState.WITHDRAWN,

@@ -40,7 +40,7 @@ from flows.cohorts import PairBugs
 from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
 from flows.rebuilding import RebuildSettings, open_pinned_clone, restore_pair, work_on_segments
 from flows.rerunning import RerunResult, rerun_methods
-from miners.discovery.candidates import Unclonable
+from miners.discovery.repository_drops import Unclonable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

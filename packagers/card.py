@@ -19,8 +19,9 @@ from coevo.model.words import Cell, MethodChange, Stage, Track
 from coevo.prompts.canary import compute_canary
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from packagers.dictionary import render_table
-from packagers.funnel import RepositoryNews, compute_funnel
+from packagers.funnel import compute_funnel
 from packagers.manifests import SnapshotDetails
+from packagers.news import RepositoryNews
 from packagers.parquet import list_task_parts
 from packagers.rows import Rows
 

@@ -49,12 +49,7 @@ from packagers.attribution import (
     list_attributed_pairs,
     render_attribution,
 )
-from packagers.parquet import (
-    blank_texts,
-    copy_timings,
-    rewrite_table_file,
-    write_edition_manifest,
-)
+from packagers.editions import blank_texts, copy_timings, rewrite_table_file, write_edition_manifest
 from packagers.recipe_files import RecipeWriter, TextCounts
 
 Clone = Callable[[str], Repository]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import NAME
-from coevo.evaluation.suites.records import NAME as SUITES, SuiteResult
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.results import NAME as SUITES
 from coevo.model.column import Choice
 from coevo.model.dictionary import list_entries, map_columns_by_path
 from coevo.model.reasons import BY_STAGE

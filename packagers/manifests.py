@@ -20,7 +20,7 @@ from coevo.prompts.canary import compute_canary
 from coevo.snapshots.cutoffs import LEAST_LEAK
 from coevo.storage.cohorts import MonthCohort
 from coevo.storage.store import Partition
-from packagers.funnel import RepositoryNews, format_news
+from packagers.news import RepositoryNews, format_news
 from packagers.rows import Rows
 
 # This table is outside of the checksums, since its seconds differ from run to run.

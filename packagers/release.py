@@ -35,9 +35,9 @@ from packagers.attribution import (
     render_attribution,
 )
 from packagers.code_free import refuse_unsound_edition, write_edition_files
-from packagers.funnel import RepositoryNews, count_news
 from packagers.kept_out import KeptOut, count_kept_out, describe_kept_out
 from packagers.months import check_month
+from packagers.news import RepositoryNews, count_news
 from packagers.parquet import write_table
 from packagers.plan import ReleasePlan
 from packagers.rows import Rows, gather_rows

@@ -45,12 +45,7 @@ from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.place import Root
 from packagers import manifests, publishing
-from packagers.parquet import (
-    blank_texts,
-    copy_timings,
-    rewrite_table_file,
-    write_edition_manifest,
-)
+from packagers.editions import blank_texts, copy_timings, rewrite_table_file, write_edition_manifest
 
 NOTE = (
     '**The answers of the developers are withheld here.** Gold patches, the texts of tests, of mutants and '

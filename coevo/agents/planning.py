@@ -13,8 +13,9 @@ from typing import Literal
 from coevo.agents.adapters import ADAPTERS
 from coevo.agents.adapters.base import Adapter
 from coevo.agents.attempts import AttemptPlan
-from coevo.agents.costs import CostEstimate, PriceTable, estimate_attempts, load_prices
+from coevo.agents.costs import PriceTable, load_prices
 from coevo.agents.endpoint import Endpoint, make_endpoint
+from coevo.agents.estimate import CostEstimate, estimate_attempts
 from coevo.agents.protocols import has_unified_prompt
 from coevo.agents.run import SOFTWARE, AgentSettings, Caps
 from coevo.agents.summary import describe_network

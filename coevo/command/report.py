@@ -68,7 +68,7 @@ def _print_evaluation(arguments: argparse.Namespace) -> int:
     from coevo.evaluation.reporting import tables
     from coevo.evaluation.reporting.report import make_report
     from coevo.evaluation.results import find_results, load_results
-    from coevo.evaluation.suites.records import load_suites
+    from coevo.evaluation.suites.results import load_suites
 
     folder = find_results(arguments.folder)
     tables.print_report(make_report(load_results(folder), load_suites(folder)), open_console())
@@ -144,7 +144,7 @@ def _add_regrade(kinds: argparse._SubParsersAction[Parser]) -> None:
 def _regrade(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.evaluation.reporting import tables
-    from coevo.evaluation.reporting.report import regrade
+    from coevo.evaluation.reporting.regrading import regrade
     from coevo.evaluation.results import find_results
 
     tables.print_report(regrade(find_results(arguments.folder)), open_console())
@@ -165,7 +165,7 @@ def _add_statistics(kinds: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _print_statistics(arguments: argparse.Namespace) -> int:
-    from coevo.snapshots.statistics import render_statistics
+    from coevo.snapshots.statistics_text import render_statistics
 
     terminal.write_data(render_statistics(arguments.snapshot, arguments.results).encode())
     return 0

@@ -37,7 +37,8 @@ from coevo.evaluation.reporting.cells import pluralise
 from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.results import write_results
 from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult, write_suites
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
+from coevo.evaluation.suites.results import write_suites
 from coevo.languages import universal_mutator
 from coevo.languages.capabilities import NOT_OFFERED, Capability
 from coevo.languages.mutation import MutationTool

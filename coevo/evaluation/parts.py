@@ -17,7 +17,8 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import load_results, write_junit, write_results
-from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult, load_suites, write_suites
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
+from coevo.evaluation.suites.results import load_suites, write_suites
 from coevo.model.errors import Fatal
 
 

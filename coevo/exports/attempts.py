@@ -16,12 +16,8 @@ from coevo.evaluation.predictions import load_predictions, make_gold_predictions
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.results import find_results, load_results
 from coevo.evaluation.submission.folder import PREDICTIONS
-from coevo.evaluation.suites.records import (
-    MaintainedOutcome,
-    SuiteOutcome,
-    SuiteResult,
-    load_suites,
-)
+from coevo.evaluation.suites.records import MaintainedOutcome, SuiteOutcome, SuiteResult
+from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 

@@ -14,36 +14,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from coevo.languages.declarations import DeclaredType, Member
+from coevo.languages.error_classes import ErrorClassifier
 from coevo.languages.mutation import SourceMutation
 from coevo.languages.undoing import ChangeUndoing, PlaceboInsertion
-from coevo.model.column import Choice
 from coevo.model.families import Defect
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-
-
-class ErrorClass(Choice):
-    """The kind of error that keeps a test from compiling or loading."""
-
-    CANNOT_FIND_SYMBOL = 'cannot_find_symbol', 'a name that nothing has'
-    IMPORTS = 'imports', 'a package or module that is not there'
-    OVERRIDE = 'override', 'a method that overrides or implements none, or not as it has to'
-    ACCESS = 'access', 'something that may not be used from there'
-    TYPES = 'types', 'a value of another type than is wanted'
-    INSTANTIATION = 'instantiation', 'an object that cannot be made so'
-    SYNTAX = 'syntax', 'no text of the language'
-    FINAL = 'final', 'a variable that may not be assigned again'
-    OTHER = 'other', 'none of these'
-
-
-class ErrorClassifier(Protocol):
-    """A module of a language that classifies its error messages."""
-
-    def classify_error(self, signature: str) -> ErrorClass:
-        """Return the class of an error that keeps a test from compiling or loading; else `OTHER`.
-
-        signature  the stable form of the error, as in `Verdict.signature`
-        """
 
 
 class Assertions(Protocol):

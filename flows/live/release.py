@@ -29,7 +29,7 @@ from flows.options import ReleaseOptions, parse_families
 from flows.publication import parse_urls, publish_or_wait, write_code_free_edition
 from packagers import publishing
 from packagers.code_free import EditionReport
-from packagers.funnel import format_news
+from packagers.news import format_news
 from packagers.publishing import list_snapshots, locate_snapshot
 from packagers.release import ReleaseReport
 from packagers.site.folder import write_site

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from coevo.options.parser import PIPELINE_STEPS, Parser, parse_positive
-from flows.overview import RepositoryState
+from flows.repository_states import RepositoryState
 from flows.verbs.arguments import add_store_option
 
 if TYPE_CHECKING:

@@ -39,8 +39,8 @@ from miners.cloning.remotes import (
     Remote,
 )
 from miners.cloning.tombstones import make_room
-from miners.discovery.candidates import RepositoryReason, Unclonable
 from miners.discovery.crawls import record_clone_refs
+from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 GITHUB = 'https://github.com'
 

@@ -24,7 +24,7 @@ from miners.cloning.mirror_git import (
     run_checked_git,
     run_git,
 )
-from miners.discovery.candidates import RepositoryReason, Unclonable
+from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 OURS = 'refs/coevo/'
 HEAD = f'{OURS}HEAD'  # the source's commit if it has no branch checked out

@@ -13,7 +13,8 @@ from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.parts import EvaluationPart, merge, parse_part, select_tasks
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import load_results, write_results
-from coevo.evaluation.suites.records import SuiteOutcome, load_suites, write_suites
+from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.results import load_suites, write_suites
 from coevo.model.errors import Fatal
 from tests import snapshots
 from tests.evaluation.rows import row

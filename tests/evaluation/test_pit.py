@@ -17,7 +17,8 @@ from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.reporting import tables
-from coevo.evaluation.reporting.report import make_report, regrade, regrade_row
+from coevo.evaluation.reporting.regrading import regrade, regrade_row
+from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import load_results, write_results
 from coevo.evaluation.worth import PitKills
 from coevo.model.errors import Fatal

@@ -13,7 +13,8 @@ from coevo.evaluation.judging.outcomes import GradingResult, TargetResult
 from coevo.evaluation.measuring.strict import add_strictness_flags
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult, Prediction
-from coevo.evaluation.reporting.report import regrade_row, write_report
+from coevo.evaluation.reporting.regrading import regrade_row
+from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import load_results, write_junit, write_results
 from coevo.evaluation.rows import ResultHeader, make_rows
 from coevo.evaluation.worth import OraclePreservation

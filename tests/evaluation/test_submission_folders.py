@@ -19,7 +19,8 @@ from coevo.evaluation.options import verify_and_get_sha256
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.predictions import load_predictions
 from coevo.evaluation.records import MethodResult, Prediction
-from coevo.evaluation.reporting.report import make_report, regrade_row, write_report
+from coevo.evaluation.reporting.regrading import regrade_row
+from coevo.evaluation.reporting.report import make_report, write_report
 from coevo.evaluation.results import load_results, write_results
 from coevo.evaluation.submission.checks import compare_with_claim, load_claim
 from coevo.evaluation.submission.folder import find_submission, load_metadata, load_submission

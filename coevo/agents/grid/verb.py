@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coevo.agents.attempts import AttemptPlan, attempt_all
-from coevo.agents.costs import CostEstimate, estimate_attempts
+from coevo.agents.estimate import CostEstimate, estimate_attempts
 from coevo.agents.grid.grid import HUMAN, Grid, GridCell, load_grid
 from coevo.agents.keeping import RunFolder
 from coevo.agents.planning import (
@@ -36,7 +36,7 @@ from coevo.evaluation.predictions import GOLD
 from coevo.evaluation.reporting import cells
 from coevo.evaluation.reporting.records import FamilyReport, SuiteMeasure
 from coevo.evaluation.submission.folder import RESULTS
-from coevo.languages.measures import ErrorClass
+from coevo.languages.error_classes import ErrorClass
 from coevo.model.errors import Fatal, Transient
 from coevo.model.families import Family
 from coevo.options.parser import check_clones

@@ -23,7 +23,8 @@ from coevo.evaluation.reporting.bootstrap import compute_interval
 from coevo.evaluation.reporting.cells import DASH, pluralise
 from coevo.evaluation.reporting.figures import open_results
 from coevo.evaluation.results import load_results
-from coevo.evaluation.suites.records import SuiteResult, load_suites
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.schema import build_table

@@ -24,7 +24,7 @@ from coevo.evaluation.reporting.figures import (
     run_script,
 )
 from coevo.evaluation.results import load_results
-from coevo.evaluation.suites.records import load_suites
+from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
 

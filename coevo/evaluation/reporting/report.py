@@ -18,14 +18,9 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
-from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.outcomes import TargetResult, decide_outcome, decide_outcome_by_module
-from coevo.evaluation.measuring.strict import add_strictness_flags, preserves_oracle
-from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.figures import (
     Figures,
@@ -36,11 +31,9 @@ from coevo.evaluation.reporting.figures import (
     open_results,
 )
 from coevo.evaluation.reporting.records import BootstrapSettings, Exposure, Report, SystemSummary
-from coevo.evaluation.results import RESULTS_VERSION, load_results, write_junit, write_results
-from coevo.evaluation.suites.records import SuiteResult, load_suites
-from coevo.languages.verdicts import Verdict
+from coevo.evaluation.results import RESULTS_VERSION
+from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.errors import Fatal
-from coevo.model.words import Outcome
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.storage import durable
 from coevo.storage.bounded_reading import load_file, parse_json
@@ -248,62 +241,4 @@ def _summarise_exposure(rows: Iterable[MethodResult | SuiteResult], cutoff: str 
         unknown=len(tasks) - len(dates),
         clean=sum(map(_is_after_model_cutoff, tasks)),
         cutoff=cutoff,
-    )
-
-
-# Details that mean trouble of coevo's own. For methods that were never run they are kept, like
-# details that refuse the patch.
-_TROUBLES = (
-    Detail.NO_REPOSITORY,
-    Detail.RUNTIME_MISSING,
-    Detail.NOT_BUILT,
-    Detail.START_STATE,
-    Detail.PRECONDITION,
-    Detail.TROUBLE,
-    Detail.BUG,
-)
-
-
-def regrade(folder: Path) -> Report:
-    """Decide the outcomes of stored results again, and write `report.json`.
-
-    The other files of results are written only if a row changes.
-    Raises: Fatal if there are no results.
-    """
-    stored = load_results(folder)
-    graded = tuple(map(regrade_row, stored))
-    if graded != stored:
-        write_results(folder, graded)
-        write_junit(folder, graded)
-    return write_report(folder, graded, load_suites(folder))
-
-
-def regrade_row(row: MethodResult) -> MethodResult:
-    """Return the row with its outcomes, and the flags that follow from them, decided again."""
-    seen = _restore_result(row)
-    outcome, detail = decide_outcome(row.track, seen)
-    by_module = decide_outcome_by_module(row.track, seen)
-    return add_strictness_flags(
-        replace(row, outcome=outcome, detail=detail, outcome_by_module=by_module)
-    )
-
-
-def _restore_result(row: MethodResult) -> TargetResult:
-    """Return the result from which the row was made, as far as outcomes depend on it."""
-    if not row.injected and row.detail not in (None, Detail.TARGET_MISSING):
-        reason = Refusal(detail=row.detail, message=row.said)
-        return (
-            TargetResult(trouble=reason)
-            if row.detail in _TROUBLES
-            else TargetResult(refusal=reason)
-        )
-    return TargetResult(
-        submitted=row.injected,
-        precondition=row.precondition,
-        unstable=row.unstable,
-        new=Verdict(outcome=row.new, tampered=row.tampered) if row.new else None,
-        new_module_ok=row.module_compiled,
-        old=Verdict(outcome=row.old) if row.old else None,
-        old_module_ok=row.old_by_module is not Outcome.COMPILE_ERROR,
-        weakened=preserves_oracle(row.adequacy) is False,
     )

@@ -14,10 +14,12 @@ from coevo.evaluation.predictions import load_predictions
 from coevo.evaluation.records import Key, MethodResult, Prediction
 from coevo.evaluation.reporting import report
 from coevo.evaluation.reporting.records import Report
-from coevo.evaluation.reporting.report import make_report, regrade_row
+from coevo.evaluation.reporting.regrading import regrade_row
+from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import NAME, load_results
 from coevo.evaluation.submission.folder import SubmissionFolder
-from coevo.evaluation.suites.records import SuiteResult, load_suites
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
 from coevo.snapshots.manifests import refuse_private

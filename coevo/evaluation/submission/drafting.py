@@ -19,7 +19,8 @@ from coevo.evaluation.submission.folder import (
     load_metadata,
     parse_metadata,
 )
-from coevo.evaluation.suites.records import SuiteResult, load_suites, write_suites
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.results import load_suites, write_suites
 from coevo.model.errors import Fatal
 from coevo.snapshots.models import LanguageModel
 from coevo.storage import durable

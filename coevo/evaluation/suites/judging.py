@@ -26,8 +26,8 @@ from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import DeclaredType
+from coevo.languages.error_classes import ErrorClass
 from coevo.languages.fixes import TestFailure
-from coevo.languages.measures import ErrorClass
 from coevo.languages.observation import RunConditions
 from coevo.languages.table import get_measures, get_reading
 from coevo.languages.verdicts import Verdict

@@ -1,11 +1,9 @@
-"""The outcomes of a graded suite and of its tests, and its row in the results."""
+"""The outcomes of a graded suite and of its tests."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated
 
 from coevo.evaluation.outcomes import AttemptProtocol, Detail
@@ -28,9 +26,8 @@ from coevo.evaluation.records import (
     TableVersion,
     Tampered,
 )
-from coevo.evaluation.results import TableFormat, load_rows, write_rows
+from coevo.languages.error_classes import ErrorClass
 from coevo.languages.fixes import FixRule
-from coevo.languages.measures import ErrorClass
 from coevo.model.column import Choice, Column, LanguageName, RepoName, SandboxName
 from coevo.model.families import (
     ExpectedAction,
@@ -336,29 +333,3 @@ class SuiteResult:
     def key(self) -> tuple[str, int]:
         """The key by which rows are sorted: the task and the number of the attempt."""
         return self.task_id, self.attempt
-
-
-# Increased when a column is removed or changes its meaning.
-SUITES_VERSION = 3
-
-NAME = 'suites.parquet'
-
-_FORM = TableFormat(
-    record=SuiteResult, name=NAME, key=b'coevo.suites_version', version=SUITES_VERSION
-)
-
-
-def write_suites(folder: Path, rows: Sequence[SuiteResult]) -> None:
-    """Write the rows sorted by their key; without rows, remove an earlier file."""
-    if rows:
-        write_rows(folder, _FORM, sorted(rows, key=lambda row: row.key))
-    else:
-        (folder / NAME).unlink(missing_ok=True)
-
-
-def load_suites(folder: Path) -> tuple[SuiteResult, ...]:
-    """Return the rows of a folder; none if no suite was graded.
-
-    Raises: Fatal if the file is damaged or of another version.
-    """
-    return load_rows(folder, _FORM) if (folder / NAME).is_file() else ()

@@ -13,7 +13,8 @@ from coevo.evaluation.suites.outcomes import (
     decide_success_strict,
     decide_suite_outcome,
 )
-from coevo.evaluation.suites.records import SUITES_VERSION, MaintainedResult, SuiteResult
+from coevo.evaluation.suites.records import MaintainedResult, SuiteResult
+from coevo.evaluation.suites.results import SUITES_VERSION
 from coevo.languages.table import get_engine_version
 from coevo.model.families import Family
 

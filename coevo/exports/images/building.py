@@ -23,14 +23,7 @@ from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.exports.harbor.images import WORK_FOLDER
 from coevo.exports.images.archives import BaseImage, copy_base
-from coevo.exports.images.layers import (
-    SECONDS,
-    LayerEntry,
-    list_folder,
-    make_start_layers,
-    normalise_mode,
-    write_reproducible_repository,
-)
+from coevo.exports.images.layers import SECONDS, LayerEntry, list_folder, normalise_mode
 from coevo.exports.images.layout import (
     LAYER,
     ImageSettings,
@@ -39,6 +32,7 @@ from coevo.exports.images.layout import (
     find_architecture,
     parse_image_tag,
 )
+from coevo.exports.images.start_layers import make_start_layers, write_reproducible_repository
 from coevo.exports.selection import (
     LeftOut,
     Omissions,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from coevo.languages.findings import DoctorFinding
 from coevo.languages.golang.go_command import run_go
 from coevo.languages.golang.toolchains import (
     OLDEST,
@@ -18,7 +19,6 @@ from coevo.languages.golang.toolchains import (
     locate_module_cache,
     parse_numbers,
 )
-from coevo.languages.runtimes import DoctorFinding
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Say, ignore_message
 

@@ -1,4 +1,4 @@
-"""Classify javac's errors; implements `coevo.languages.measures.ErrorClassifier`.
+"""Classify javac's errors; implements `coevo.languages.error_classes.ErrorClassifier`.
 
 A signature is the key of a message in javac's compiler.properties, without `compiler.err.`, and the
 symbol concerned. Where the key does not reveal that a constructor is concerned, the symbol decides.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from coevo.languages.error_classes import ErrorClass
 from coevo.languages.java.building.compilation import is_syntax_error
-from coevo.languages.measures import ErrorClass
 
 _CLASSES: Mapping[ErrorClass, str] = {
     ErrorClass.FINAL: r'cant\.assign\S*|cant\.ref\.non\.effectively\.final\.var'

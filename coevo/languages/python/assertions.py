@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node, Parser
 
-from coevo.languages.measures import ErrorClass
+from coevo.languages.error_classes import ErrorClass
 from coevo.languages.mutation import is_comment
 from coevo.languages.python.commands import get_class_name
 from coevo.languages.python.reading.statements import is_text_statement

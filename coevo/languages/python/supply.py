@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from coevo.display.terminal import escape_controls, hide_credentials
+from coevo.languages.findings import DoctorFinding
 from coevo.languages.python import uv
 from coevo.languages.python.c_libraries import find_compiler
 from coevo.languages.python.interpreter_choice import RELEASED, Feature
 from coevo.languages.python.interpreters import Interpreter, find_interpreters, get_download_folder
-from coevo.languages.runtimes import DoctorFinding
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Say, ignore_message
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import duckdb
 
-from coevo.snapshots.statistics import list_assertion_densities
+from coevo.snapshots.assertion_density import list_assertion_densities
 
 TEXTS = {
     'go': 'func TestA(t *testing.T) {\n\n\tif add(1) != 2 {\n\t\tt.Fatal("no")\n\t}\n}',

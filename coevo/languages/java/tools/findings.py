@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import find_spec
 
+from coevo.languages.findings import DoctorFinding, read_first_output_line
 from coevo.languages.java.tools import toolchain
 from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
-from coevo.languages.runtimes import DoctorFinding, read_first_output_line
 from coevo.model.errors import Fatal
 from coevo.storage.disk import find_cache_folder
 
