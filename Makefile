@@ -46,7 +46,7 @@ beside_lint = $(MAKE) --no-print-directory --assume-old=setup lint & lint=$$!; \
 	wait $$lint && exit $$tested
 
 test: setup $(OPENAPI) ## what CI runs: lint, and every test but those marked docker, live or slow
-	@$(call beside_lint,-n 5 $(SPREAD) -m 'not ($(NOT_HERE))')
+	@$(call beside_lint,-n 4 $(SPREAD) -m 'not ($(NOT_HERE))')
 
 test-all: setup $(OPENAPI) ## all tests, also those that need Docker, a server, a browser or patience
 	@$(call beside_lint,-n 4 $(SPREAD))
