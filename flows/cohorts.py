@@ -29,6 +29,14 @@ from flows.crawling.crawls import load_latest_stamps, load_rows_by_profile, load
 from flows.eligibility import Eligibility, Obstacle, load_eligibility
 from miners.discovery.candidates import CandidateReason
 
+# Keep records of pairs that ended in a bug of coevo.
+#
+# The same build does not try them again.
+#
+#     STORE/failures/OWNER+NAME/VERB+LANGUAGE+WALK/PAIR.KEY.json
+#
+# A record exists while its pair is unmined. The rows and drops of the data do not mention it.
+
 
 def identify_mining_build() -> str:
     """Return the version of coevo and a digest of the code that mines here."""

@@ -17,6 +17,12 @@ from coevo.model.task_rows import TaskRow
 from coevo.model.words import Outcome, Walk
 from packagers.rows import Rows, list_rows_of_repo
 
+# Find the changes of the code that gold's assertions reach, by what gold notices.
+#
+# Gold reaches a change if it runs and fails when that change is undone. Where it cannot be undone,
+# a mutant of its lines decides. A declaration that is new is also reached if gold does not compile
+# without it. What a test merely has to name, such as a constructor with another parameter, is not.
+
 _FAILED = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 _UNASKED = (ReversalStatus.NOT_RUN, ReversalStatus.NOT_OFFERED)
 

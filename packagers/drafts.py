@@ -230,6 +230,12 @@ def _list_methods(row: MethodRow, source: bytes, owner: str) -> Iterator[Member]
             yield from (member for member in type_.members if member.kind == 'method')
 
 
+# Decide whether a task asks for a trivial change: a few values or names, which the failure shows.
+#
+# A change is trivial if the new test is the old one with other literals or names in the same
+# places, or with arguments that were added or left out and are literals or names; or if it differs
+# in one short run of tokens, such as one condition. Any other change takes thought.
+
 # A failure shows one assertion, so a change with more different edits takes several looks.
 MOST_EDITS = 3
 # Tokens of one run, at old or new.

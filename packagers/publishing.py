@@ -203,6 +203,14 @@ def _read_bytes(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
+# Copy a snapshot from one place to another.
+#
+# Only if it verifies, with the same bytes, and completely or not at all.
+#
+# The folder or bucket has the layout of a data set on Hugging Face: its README names the files of
+# each table and of each track.
+
+
 def publish_copy(place: Path | str, target: Root) -> bool:
     """Publish a copy of a snapshot and return True; return False if it exists already.
 

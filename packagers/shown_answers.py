@@ -19,6 +19,17 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.words import ShownBy, Track
 from packagers.near_duplicates import Grams, compute_token_grams, tokenise
 
+# `leak` is the share of gold's text that is in one test method of the start state which this pair
+# added or changed. `nearest` is the same for methods that existed at old, and is for context only.
+# A task has the largest share of any of its tests, since one test that can be copied spoils the
+# score.
+#
+# Texts are compared by the token 5-grams of bodies, ignoring comments, literals, the test's own
+# name and the words of its class's name. For example, `PrefixCombFactoryTest` and
+# `SuffixCombFactoryTest` differ in what these words name, and an agent that copies replaces them.
+# The share is a containment, not a Jaccard index: copying a part of a longer text gives the whole
+# answer, too.
+
 _WORDS = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+')
 _COMMON = frozenset({'test', 'tests', 'case', 'it', 'suite'})
 _MASK = '~'

@@ -14,6 +14,18 @@ from pathlib import Path
 from coevo.model.errors import Fatal
 from coevo.storage.bounded_reading import parse_toml
 
+# Prices of tokens, from a table that the user provides, and the cost of model calls.
+#
+# coevo has no prices of its own, because makers change theirs. The table is a TOML file with a
+# table for each model, in US dollars per million tokens:
+#
+#     ["claude-opus-4-7"]
+#     input = 5.0
+#     output = 25.0
+#     read = 0.5            # input from the cache; the default is `input`
+#     written = 6.25        # input written to the cache; the default is `input`
+#     written_long = 10.0   # input cached for an hour; the default is `written`
+
 _NEEDED = {'input', 'output'}
 _KNOWN = _NEEDED | {'read', 'written', 'written_long'}
 
@@ -138,6 +150,12 @@ def _sum_usage(model: str, rounds: list[Usage]) -> Usage:
         written_long=sum(usage.written_long for usage in rounds),
         output=sum(usage.output for usage in rounds),
     )
+
+
+# Count the rounds of one attempt, record them on disk, and tell when its cost limit is reached.
+#
+# A round is one call that a model answered. The limit is checked before each round, so that the
+# last round may exceed it.
 
 
 class Meter:

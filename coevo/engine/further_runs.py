@@ -18,6 +18,12 @@ from coevo.model.quality import PairEnd
 from coevo.model.records import TestMethod
 from coevo.model.words import Cell, Outcome
 
+# Confirm the deciding passes of mined tests by an observer outside of the test process.
+#
+# A test that forges its own verdict does so in all three runs alike. Each pass that a track depends
+# on is therefore run again under the observer that also watches submissions. If the observer doubts
+# the pass, the method loses its track but keeps its label.
+
 # A doubt must occur in this many runs: a failure of coevo hardly repeats, a forged pass does.
 _RUNS = 2
 
@@ -127,6 +133,11 @@ def _run_observed(
     evaluation.cost.add(Step.RUN_OBSERVED, batch.cpu_seconds)
     return batch.verdicts[0]
 
+
+# Record what labelled test methods execute, in one more run for each module and cell.
+#
+# A test is traced only in cells in which it passes: the trace of a failing test would end where the
+# test fails.
 
 OWN_CELL = {PairEnd.OLD: Cell.T_OLD_C_OLD, PairEnd.NEW: Cell.T_NEW_C_NEW}
 

@@ -27,6 +27,10 @@ Row = TypeVar('Row')
 # Increased when a column is removed or changes its meaning.
 RESULTS_VERSION = 4
 
+# JUnit XML, made of result rows: a suite for each attempt at a task, a case for each target.
+#
+# coevo writes it itself. Nothing in it was written by the process that ran the tests.
+
 NAME = 'results.parquet'
 
 _VERSION = b'coevo.results_version'

@@ -21,6 +21,18 @@ from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 
+# The rewards of a graded attempt at a task, and when one attempt is better than another.
+#
+# A reward is a number from 0 to 1, or unknown. `success` is 1 if every target is a success, or if
+# every test of a suite passes and none that was to be maintained is lost; of submitted code, if the
+# given tests pass and none that passed before is lost. `strict` is 1 if every target is a strict
+# success, and of submitted code, if the tests that are not shown hold, too; it is unknown for
+# suites, and where it cannot be asked of a target. `coverage` is the share of the lines with code
+# in the changed dependencies (of a suite: in the focus) that the tests execute, and `mutants` the
+# share of the released mutants that they notice; both are means over the targets, and unknown for
+# code. A test that does not pass counts as 0 in all of them. Nothing is known of an attempt that
+# coevo itself could not grade (`infra`).
+
 # Digits that are written: the same share gives the same text, whatever it was computed from.
 _DIGITS = 6
 

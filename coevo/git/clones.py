@@ -22,6 +22,11 @@ from coevo.storage.clone_folders import locate_clone, lock_for_change, lock_for_
 from coevo.storage.disk import find_cache_folder
 from coevo.storage.place import encode_folder_name
 
+# A pool of repositories that keeps only a few of them open; each is opened when it is needed.
+#
+# An open repository costs three descriptors, a process and a cache of its objects. Callers that use
+# many repositories process them one after another, and get each one anew for its turn.
+
 Value = TypeVar('Value')
 
 # Sequential work needs one open repository. The others save reopening for occasional looks at

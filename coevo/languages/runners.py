@@ -12,6 +12,11 @@ from coevo.languages.layout import Side
 from coevo.languages.reading import RevisionTree
 from coevo.model.records import TestMethod
 
+# Answers whether a property holds for a name or any name above it, such as its superclasses.
+#
+# The time grows linearly with the code. A hostile file may declare a thousand classes of one name
+# that each derive from that name, so each name is visited once, rather than each path.
+
 Ask = Callable[[str], tuple[bool, Iterable[str]]]
 """Takes a name. Returns whether the property holds for the name itself, and the names directly
 above it.

@@ -41,6 +41,11 @@ def begins_line(source: bytes, at: int) -> bool:
     return not end or source.find(b'\n', end, at) >= 0
 
 
+# Bounds how deeply the brackets of a text may be nested, far above hand-written code.
+#
+# A file beyond it is `unreadable`. Compilers recurse at each bracket. javac's time grows with the
+# cube of the depth of nested classes, so a file of 20 kB can take it an hour.
+
 # The deepest files found so far have some forty open brackets. Classes nested more than 127 deep
 # have names that are too long for a file.
 MOST_OPEN = 200

@@ -44,6 +44,12 @@ class IncompleteMonth(Fatal):
         self.lack = lack
 
 
+# The only place that catches unexpected exceptions, so that a bug ends one unit of work and not the
+# run.
+#
+# A unit is a pair, a task or an attempt. The bug is written to a file for a developer
+# (`coevo.storage.bug_records`); the released data does not mention it.
+
 # Error numbers of a machine that has run out of a resource, whichever call failed.
 _OF_THE_MACHINE = frozenset(
     {

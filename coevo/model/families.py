@@ -211,6 +211,13 @@ class SuiteMutant:
     ] = None
 
 
+# Whole-file maintenance: what a change asks of each test of a file, by the test's label.
+#
+# A task of the family `maintenance` starts with the old test file on the new code. Tests that the
+# change breaks have to be updated, and the others have to stay. Each test of either file is scored
+# once.
+
+
 class ExpectedAction(Choice):
     """The action that a change asks for on a test, by the test's label."""
 
@@ -266,6 +273,12 @@ class MaintainedMethod:
     ]
     label: Annotated[Label | None, Column('Its label. Null if it has none.')]
     expected_action: Annotated[ExpectedAction, Column('What the label asks for.')]
+
+
+# Implementing a change: the tests that tell whether the code of a change was written.
+#
+# A task of the family `implement` starts with the old code and one test file of the change as its
+# developers left it. The code that makes its new tests pass is to be written.
 
 
 class TestRole(Choice):

@@ -14,6 +14,11 @@ from pathlib import Path, PurePosixPath
 from coevo.model.errors import Fatal
 from coevo.sandboxes.job import HOME, Limits, Mount
 
+# The files of the system that every sandbox shows, in all back ends.
+#
+# Programs are visible, data of people is not: nothing of /home, /root, /var, /opt, /sys or the
+# host's accounts, and of /etc only the configuration that programs and JVMs need.
+
 HOST_NAME = 'coevo'
 USER_ID = 1000
 

@@ -19,6 +19,11 @@ from typing import BinaryIO, Protocol, Self, cast
 from coevo.model.errors import Transient
 from coevo.sandboxes.job import Limits
 
+# Start processes from one thread that lives as long as coevo.
+#
+# "Die with parent" (PR_SET_PDEATHSIG) refers to the thread that forked, not to the process: a
+# sandbox that a worker thread started would be killed as soon as that thread ends.
+
 _threads: list[ThreadPoolExecutor] = []
 
 

@@ -16,6 +16,11 @@ from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import get_reading, get_surgery
 from coevo.starts.isolated_cells import Files
 
+# Find data files that a pair adds to the test tree, which its new tests may read.
+#
+# They are added to the old tree together with targets. Data that existed before and was changed or
+# removed is a change of its own, and stays as it was.
+
 # The limit for all files together, since their contents are part of a cell's key. If a pair adds
 # more, none of it is used.
 MOST_BYTES = 8 << 20
@@ -55,6 +60,13 @@ def merge_data(files: Files, data: Files) -> Files:
     """
     return tuple(sorted({**dict(data), **dict(files)}.items()))
 
+
+# Find what a pair adds to the test sources: new files, and new members of existing files.
+#
+# Tests of the old tree cannot use these helpers, so only new tests do. They are laid over the old
+# tree if the targets do not pass there without them. Everything else that changed or disappeared in
+# the tests is a change of its own and stays as it was. The helpers are taken from the start state:
+# a submission could use nothing else.
 
 # A pair that changes more test files than this adds no helpers, since each file must be parsed.
 MOST_FILES = 200

@@ -55,6 +55,12 @@ def encode_parquet(record: type, rows: Sequence[Any]) -> bytes:
     return bytes(sink.getvalue())
 
 
+# The bases on which segments were mined, one file each.
+#
+# STORE/bases/BASIS.json
+#
+# A file is written once and never changed.
+
 FOLDER = 'bases'
 
 
@@ -93,6 +99,12 @@ def load_basis(place: StoragePlace, basis_id: str) -> SegmentBasis | None:
     Raises: Fatal if its file is damaged.
     """
     return load_record(SegmentBasis, place, f'{FOLDER}/{basis_id}.json', 'remove it and mine again')
+
+
+# Bug records: a JSON file with traceback for each bug that ended a pair, a task or an attempt.
+#
+# Developers read them. They also tell which build of coevo met the bug, so that another build tries
+# again.
 
 
 def write_bug_record(

@@ -27,6 +27,15 @@ from flows.batches.jobs import FATAL, TRANSIENT, BatchJob, JobOutcome, JobOutput
 _REPOSITORIES, _RUNS = 'claims/repositories', 'claims/runs'
 
 
+# Claims in a store: a lease on each repository being mined, and one for each live flow run.
+#
+#     STORE/claims/repositories/OWNER+NAME.json
+#     STORE/claims/runs/ID.json
+#
+# A claim keeps machines from doing the same work twice. The correctness of the data does not depend
+# on it.
+
+
 def name_repository_claim(repo: str) -> str:
     """Return the name of the lease on a repository."""
     return f'{_REPOSITORIES}/{encode_folder_name(repo)}.json'
@@ -79,6 +88,12 @@ def remove_leases_of_dead_runs(store: Root) -> None:
 def _parse_run_id(name: str) -> str:
     return name.removeprefix(f'{_RUNS}/').partition('.')[0]
 
+
+# Keep records of failed runs of repositories for a person: the reason and the traceback.
+#
+#     STORE/failures/OWNER+NAME/STAMP-ID.json
+#
+# No decision depends on these records: the next run tries the repository again.
 
 FOLDER = 'failures'
 

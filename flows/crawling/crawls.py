@@ -236,6 +236,10 @@ def _encode_json(about: Mapping[str, Any]) -> bytes:
     return f'{json.dumps(about, indent=1)}\n'.encode()
 
 
+# Keep the answers of an interrupted crawl.
+#
+# The next crawl repeats its requests at no cost, by their ETags.
+
 # Rows between two writes; a kill loses the answers since the last write.
 _EVERY = 200
 

@@ -86,6 +86,12 @@ def schedule_present_run_again() -> None:
             schedule_run_again(client, run, 'handed-back')
 
 
+# The time that flows take as the present.
+#
+# It is the scheduled start of a run, or the clock of a rehearsal. $COEVO_CLOCK names a file with a
+# date, 2026-06-03 or 2026-06-03T12:00. With it, months can pass in minutes, while leases,
+# heartbeats and schedules keep the true time.
+
 VARIABLE = 'COEVO_CLOCK'
 
 

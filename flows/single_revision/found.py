@@ -105,6 +105,11 @@ def build_start_rows(
         )
 
 
+# Keep the results of a revision's test files while other files are still to be studied.
+#
+# A revision takes as long as a hundred pairs, so an interrupted run continues with the next file.
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _StoredRow:
     row: SingleRevisionRow

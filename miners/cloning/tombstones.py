@@ -139,6 +139,12 @@ def _get_folder(git_dir: Path) -> Path:
     return git_dir.with_suffix('.remains')
 
 
+# Limit the disk space of a store's clones by evicting clones that can be fetched again.
+#
+# The least recently used go first. Some clones always stay: those whose source is a local folder,
+# cannot be reached now, or is gone; those in use; and those from which a snapshot has tasks, since
+# every later release reads them.
+
 _log = logging.getLogger(__name__)
 
 

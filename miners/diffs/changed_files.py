@@ -17,6 +17,12 @@ from miners.diffs.contexts import TestTree
 from miners.diffs.resources import is_resource
 from miners.diffs.sources import SourceChange, find_source_changes
 
+# Test files that a build sees through symbolic links.
+#
+# The diff reads a tree as Git stores it, where a link is a file with the path of its target. A test
+# whose file is a link at one end alone did not come or go, and a change of a target is a change of
+# the tests that the link shows.
+
 
 def list_test_links(tree: RevisionTree) -> Mapping[str, str]:
     """Return the symbolic links of a revision among its tests, with their targets.

@@ -145,6 +145,11 @@ def list_head_and_release(
             yield rev, None
 
 
+# The walk `single_revision`: pair a few revisions with themselves.
+#
+# Its tasks are about no change.
+
+
 def pair_with_themselves(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:

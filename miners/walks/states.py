@@ -182,6 +182,15 @@ class _Ancestry:
         return self._repository.is_ancestor(old.rev, new.rev)
 
 
+# Find which changed tests of a window's pair belong to a nearer old state.
+#
+# The old end of a published task is the latest state since which both the test and a method that it
+# calls changed. If no such method is seen, it is the latest state since which the test and any source
+# changed. The published tasks show what counts:
+# - A test that is new since the old end is treated separately from a test that changed since then.
+# - Constructors, the rest of types and what tests cannot call are never among the dependencies.
+# - A state whose own tests do not compile is no end.
+
 CHANGED_TESTS = (MethodChange.CHANGED, MethodChange.INSERTED)
 
 Edit = tuple[MethodChange, TestMethod]

@@ -31,6 +31,10 @@ from coevo.storage.beneath import join_beneath
 if TYPE_CHECKING:
     import duckdb
 
+# Write the scores that the leaderboard counts again for a reader's cutoff.
+#
+# There is a row for each method.
+
 NAME = 'scores.parquet'
 
 _SCORES = """

@@ -38,6 +38,10 @@ class Adapter(Protocol):
         """
 
 
+# Parts shared by agents that reach their model through LiteLLM.
+#
+# $COEVO_MODEL begins with LiteLLM's name of the API: anthropic/…, gemini/… or openai/….
+
 # LiteLLM expects the API's version in the base address, except for Anthropic.
 BASE = """\
 case "$COEVO_MODEL" in

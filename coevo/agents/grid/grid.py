@@ -31,6 +31,11 @@ from coevo.agents.endpoint import Endpoint, make_endpoint
 from coevo.agents.templates import VARIABLES, Message, PromptTemplate
 from coevo.model.errors import Fatal
 
+# Models by LiteLLM's names, such as `openai/gpt-4o-mini`: their API, address and key variable.
+#
+# The addresses of the makers in `coevo.agents.apis` are known. For other makers with OpenAI's API,
+# the grid has to give the address.
+
 # The name of the developers' own tests, which are graded beside those of models.
 HUMAN = 'human'
 

@@ -18,6 +18,12 @@ from coevo.model.records import TestMethod
 from coevo.starts.added_files import TestSources, find_added_helpers, list_added_data, merge_data
 from coevo.starts.isolated_cells import NO_SOURCES, Files, do_tests_read_sources
 
+# The main sources beside submitted tests: normally none, so that no test can read them.
+#
+# If gold itself fails without the sources, all cells of the task get the same text, that of the new
+# revision, whatever code or edits they run on. The miner has tested that with gold. For older
+# snapshots, which do not say it, it is tested here.
+
 _WHAT = 'sources'
 
 

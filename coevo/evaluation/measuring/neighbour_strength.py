@@ -28,6 +28,13 @@ from coevo.measures.mutant_sets import DrawnMutant, join_sets
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 
+# The neighbours whose worth a patch may have changed, by the syntax trees of the test file.
+#
+# A neighbour is touched if its own text is neither that of the start file nor that of gold's file,
+# or if the same holds for something that it may use: a fixture, a helper, a field, the head of its
+# class, an import. What a patch adds touches a neighbour only if it runs by itself (a fixture, an
+# initialiser) or takes a name that the neighbours use.
+
 Key = tuple[str, str, str, tuple[str, ...]]
 """The owner, kind, name and parameters of a member."""
 

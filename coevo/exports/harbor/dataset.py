@@ -35,6 +35,11 @@ from coevo.model.task_rows import TaskRow
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.storage.clone_folders import locate_clone
 
+# The image on which the verifiers of a data set are made: coevo, the snapshot and the clones.
+#
+# `verifier/` is the context of its build. The clones hold the two revisions of each task and
+# nothing else, so that the grader needs no network. Nothing of it reaches an agent.
+
 _DOCKERFILE = """\
 ARG BASE=debian:trixie
 FROM ${BASE}

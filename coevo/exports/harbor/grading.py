@@ -44,6 +44,11 @@ from coevo.model.errors import Fatal, Transient
 from coevo.sandboxes.names import BUBBLEWRAP, NONE
 from coevo.storage import durable
 
+# The patch of an agent that wrote code, made of the folder that it left.
+#
+# The folder is an agent's: no link in it is followed, nothing of it is run, and what is read is
+# bounded. Only files that a patch may change are compared with the start state.
+
 # Files of the folder that are looked at: a build may have left many.
 _MOST_FILES = 200_000
 _MOST_IN_ALL = 16 << 20

@@ -141,6 +141,15 @@ class RevisionTrees:
         return self.repository.blob(entry.oid)
 
 
+# Files of a packed tree of which the clone lacks the content, and whether a run read one.
+#
+# A partial clone lacks objects. In the tree of a cell, a stand-in takes the place of such a file:
+# it has the file's path and other content. What a test makes of a stand-in says nothing about the
+# project, so a run that reads one has no result. The kernel notes the time of a file's last reading
+# (atime). Coevo's program in the sandbox sets these times to the epoch beforehand, and afterwards
+# confirms that none has changed. A process that is killed leaves no confirmation. Java does the
+# same in its own trees (`java.processes.stand_ins`).
+
 # Larger files are no stand-ins.
 _MOST_BYTES = 1 << 10
 

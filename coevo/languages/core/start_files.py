@@ -181,6 +181,11 @@ class StartFileMaker(Generic[O, P]):
             raise StartStateInvalid('the start file is the file at new')
 
 
+# Finds what a new version of a test file adds beside its tests, as grafts for the old version.
+#
+# Only new tests can use such additions, since no test of the old version names them. Members that
+# run by themselves are left out, because they would change the behaviour of old tests.
+
 _ADDED = frozenset({'method', 'field'})
 
 _Key = tuple[str, str, str, tuple[str, ...]]

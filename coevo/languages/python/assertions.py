@@ -174,6 +174,11 @@ def _join_tokens(tokens: PythonTokens, node: Node) -> str:
     return ' '.join(text for text in texts if text not in _LAYOUT)
 
 
+# Classify what keeps a Python test from loading, by the type of the exception.
+#
+# A signature is `TYPE@PLACE`, or `missing:NAME` if a test uses a name that the code lacks.
+# Implements `coevo.languages.error_classes.ErrorClassifier`.
+
 _CLASSES: Mapping[str, ErrorClass] = {
     'AttributeError': ErrorClass.CANNOT_FIND_SYMBOL,
     'ImportError': ErrorClass.IMPORTS,

@@ -160,6 +160,11 @@ def load_settings(repository: Repository, rev: str, folder: str) -> Iterator[tup
             yield name, repository.blob(entry.oid)
 
 
+# Decide whether a failure is due to a submodule, since submodules are not fetched.
+#
+# A package that cannot be imported needs one if the missing module or the target of a link would be
+# in it. C extensions that cannot be built need one if a build file mentions its folder.
+
 _MISSING = re.compile(r'ModuleNotFoundError@([\w.]+)')
 
 

@@ -33,6 +33,12 @@ from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox
 
+# The virtual environment in which the commands of a task run its tests.
+#
+# Where a task's commands are run as they stand, `uv venv` and `uv pip install` make the folder
+# .venv. Where its packages are there already, it consists of links and of the project's name and
+# folders. The project itself is not installed: nothing is built.
+
 _FOLDER = '.venv'
 
 

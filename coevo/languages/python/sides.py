@@ -97,6 +97,11 @@ def _find_modules_named_like_tests(paths: Collection[str]) -> Iterator[str]:
                 yield path
 
 
+# Find the names of test files that the settings of a revision add to the usual ones.
+#
+# `python_files` and `testpaths` of pytest:
+# https://docs.pytest.org/en/stable/reference/reference.html
+
 # A pattern such as `*.py` matches the code, too; one with so many letters of its own names tests.
 _LEAST_LETTERS = 3
 

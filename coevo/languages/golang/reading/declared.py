@@ -173,6 +173,11 @@ def _read_text(node: Node | None, source: bytes) -> str:
     return source[node.start_byte : node.end_byte].decode(errors='replace')
 
 
+# Finds which files `//go:embed` directives compile into a package.
+#
+# The rules are those of https://pkg.go.dev/embed#hdr-Directives and, for patterns,
+# https://pkg.go.dev/path#Match.
+
 MARK = b'//go:embed'
 
 _DIRECTIVE = MARK.decode() + ' '

@@ -100,6 +100,11 @@ def find_path_opened_by_test(path: str) -> str:
     return path.rpartition('/')[2]
 
 
+# Finds packages that serve tests alone: no other program may import them, and no code here does.
+#
+# Only packages below a folder `internal` cannot be imported from elsewhere
+# (https://pkg.go.dev/cmd/go#hdr-Internal_Directories); for others the name decides.
+
 _INTERNAL = 'internal'
 _NAMED = re.compile(
     r'tests?|testing|_?test[-_]?(?:util|utils|help|helper|helpers|ing|lib|common|support)|.+test(?:s|util|utils|ing)?'

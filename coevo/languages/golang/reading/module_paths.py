@@ -124,6 +124,11 @@ class GoModulePaths:
         return None
 
 
+# Reads workspaces (`go.work`): modules that use each other's files instead of released versions.
+#
+# A cell is built with one go.mod, so `replace` lines in it take the place of the workspace
+# (https://go.dev/ref/mod#workspaces, https://go.dev/ref/mod#go-mod-file-replace).
+
 _COMMENT = re.compile(r'//.*')
 _BLOCK = re.compile(r'^[ \t]*(\w+)[ \t]*\(([^)]*)\)', re.MULTILINE)
 

@@ -29,6 +29,12 @@ from coevo.storage.bounded_reading import UnreadableContent, load_member, open_z
 from coevo.storage.disk import find_cache_folder
 from coevo.storage.durable import build_folder_once
 
+# A local repository of Maven without the times at which it was filled.
+#
+# Equal libraries give equal bytes, so that images of them have equal digests wherever they are
+# built. Maven notes times in files about its artifacts, and in the archives of modules that it
+# built.
+
 _ABOUT = '_remote.repositories'
 # The end of a line about an artifact that is from no other repository.
 _BUILT_HERE = b'>='

@@ -70,6 +70,12 @@ class LaunchPlan:
         return self.class_path[len(self.libraries) :]
 
 
+# The order of a test class path: libraries first where this makes no difference to the tests.
+#
+# The JVM uses an archive only for libraries at the head of the class path, but Maven puts two
+# folders first. A library may move before them if they share no file and no package with it: then
+# each name is still found in the same place. The order never depends on whether an archive exists.
+
 # Folders that many jars contain and that are never looked up, and a file without meaning on a class
 # path.
 _COMMON = frozenset({'.', 'META-INF', 'META-INF/services', 'META-INF/maven'})

@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from coevo.languages.core.channel import WithheldRule, find_withheld_resource
 from coevo.languages.verdicts import Verdict
 
+# Recognise failures that are caused by the sandbox or its JDK and not by the code.
+#
+# A sandbox has no network and no display, its clock shows the current date, and its JDK may be
+# newer than the code. The evidence is an exception class anywhere in the chain of causes; a class
+# with other uses also needs a message that matches the given pattern.
+
 SIGNATURES: tuple[WithheldRule, ...] = (
     # network: names are not resolved and only the loopback address is reachable
     (

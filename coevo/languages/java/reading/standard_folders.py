@@ -46,6 +46,12 @@ def is_build_file(path: str) -> bool:
     return path.rpartition('/')[2] == BUILD_FILE
 
 
+# Find the files that a Java module ships or makes its product from, and the kind of each.
+#
+# Maven's and Gradle's standard folders below `src/main` count, and the source and resource folders
+# that a POM declares. Of a folder of sources only files of a JVM language count: Maven ships no
+# other file of it, unless the folder is declared as one of resources, too.
+
 _LANGUAGES = {
     '.java': ProductionKind.CODE,
     '.kt': ProductionKind.KOTLIN,

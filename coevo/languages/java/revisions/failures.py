@@ -77,6 +77,11 @@ def is_build_timeout(failure: str) -> bool:
     return is_builder_death(failure) and failure.removeprefix(_BUILDER_DIED) in TOO_LONG
 
 
+# Find test files whose classes are nested too deeply; no compiler gets them.
+#
+# javac takes time cubic in the nesting depth before it reports that a class name is too long: a
+# depth of 1,500 takes hours, and nothing else of the module would be compiled.
+
 _SUFFIX = '.java'
 
 

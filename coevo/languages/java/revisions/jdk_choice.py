@@ -23,6 +23,11 @@ from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import PREFERRED, Jdk
 from coevo.model.records import Pair
 
+# Find the JDKs that a revision's files for continuous integration and version managers name.
+#
+# The files are read line by line, not as YAML: a number beside the keyword is enough. Matrices,
+# anchors and expressions are not evaluated, and files with invalid YAML can be read too.
+
 # Patterns of the files' paths, and of the lines that name a JDK.
 _PLACES = (
     (

@@ -16,6 +16,9 @@ from coevo.languages.java.reading.calls import (
 )
 from coevo.languages.java.reading.source import JavaTest, get_annotation_values
 
+# Definitions: testsmells.org and the source of tsDetect 2.2. All thresholds are zero here: one
+# occurrence is enough. Lambdas belong to a test; methods of local and anonymous classes do not.
+
 _CONTROL = frozenset(
     {
         'if_statement',

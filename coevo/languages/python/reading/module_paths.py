@@ -10,6 +10,13 @@ from coevo.languages.layout import PathClassification, Side
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.sides import select_test_paths
 
+# The dotted name of a Python file, from its path alone.
+#
+# It starts at the root, or below the first folder `src`
+# (https://packaging.python.org/en/latest/discussions/src-layout-vs-flat-layout/). So no two tests
+# of a repository share a name, and a file keeps its name when its folder becomes a package. Imports
+# may use a shorter name, see `list_import_names`.
+
 _SUFFIX = '.py'
 _PACKAGE = '__init__'
 

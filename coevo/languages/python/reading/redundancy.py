@@ -114,6 +114,12 @@ def is_docstring(statement: Node, stack: list[Frame]) -> bool:
     return first is not None and first.id == statement.id
 
 
+# Normalise Python literals: formatters such as black and ruff change quotes and letter case.
+#
+# Their rules: https://black.readthedocs.io/en/stable/the_black_code_style/current_style.html
+# (strings, numeric literals), https://docs.astral.sh/ruff/formatter/black/ (implicit
+# concatenation).
+
 _LITERAL = re.compile(r"""([A-Za-z]*)('''|\"{3}|'|")(.*)\2\Z""", re.DOTALL)
 _ESCAPE = re.compile(r'\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)', re.DOTALL)
 

@@ -53,6 +53,10 @@ def _make_words(tokens: tuple[PythonToken, ...], content: bytes, before: int) ->
         yield Word(token.text, _PARTS.get(token.role, DeclarationPart.PLAIN), line, column)
 
 
+# The comments and strings of Python for the lexer.
+#
+# Source: https://docs.python.org/3/reference/lexical_analysis.html.
+
 LEXIS = LexicalRules(
     comment=rb'[#][^\n]*+',
     string=rb'''(?:
@@ -85,6 +89,10 @@ def decode_source(source: bytes) -> str:
     text = lines.decode(encoding, 'replace')
     return text if not text or text.endswith('\n') else f'{text}\n'
 
+
+# Map lines to the first line of their statement, as coverage.py counts them.
+#
+# For example, a condition in parentheses over several lines is one line, its first.
 
 _HOLDS = frozenset(
     {
