@@ -225,6 +225,10 @@ def describe_verdict(verdict: Verdict) -> str:
 NO_SOURCES = MainSources()
 
 
+# A test that asserts that a source contains a line would notice every reversal and yet test nothing.
+# Submitted tests therefore get no main sources, unless gold itself fails without them.
+
+
 def do_tests_read_sources(
     runner: IsolatedCellRunner, compiled: CompiledTests, methods: Mapping[str, TestMethod]
 ) -> bool:
