@@ -49,7 +49,7 @@ class TextCounts:
 
 
 # A repository, and the old and new revision of one of its pairs.
-_Revisions = tuple[str, str, str]
+Revisions = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ class RecipeWriter:
         return counts, tuple(paths)
 
     def _sort_texts(
-        self, names: Iterable[str], pairs: Mapping[str, _Revisions]
+        self, names: Iterable[str], pairs: Mapping[str, Revisions]
     ) -> Iterator[tuple[str, Iterator[TextRow]]]:
         """Yield all texts by pair; pairs of a repository follow one another."""
         sorter: Sorter[_KeyedText] = Sorter(_KeyedText, self._made.parent)
@@ -158,8 +158,8 @@ class RecipeWriter:
         for pair_id, group in groupby(sorter.finish(), key=lambda one: one.pair_id):
             yield pair_id, (keyed_text.text for keyed_text in group)
 
-    def _cut_texts(self, pair: _Revisions, rows: Sequence[TextRow]) -> None:
-        files = dict(enumerate(_list_sources(self._clone(pair[0]), pair, rows)))
+    def _cut_texts(self, pair: Revisions, rows: Sequence[TextRow]) -> None:
+        files = dict(enumerate(list_source_files(self._clone(pair[0]), pair, rows)))
         shelf = SliceIndex([(number, text) for number, (_, text) in files.items()])
         known: dict[tuple[str, bool], int] = {}
         for row in rows:
@@ -190,8 +190,8 @@ class RecipeWriter:
         return replace(piece, source=self._sources[key])
 
 
-def _list_sources(
-    repository: Repository, pair: _Revisions, rows: Sequence[TextRow]
+def list_source_files(
+    repository: Repository, pair: Revisions, rows: Sequence[TextRow]
 ) -> Iterator[tuple[TextSource, str]]:
     """Yield the files from which a pair's texts may be cut, each with its text.
 
@@ -234,7 +234,7 @@ class _KeyedText:
 def _list_texts(
     name: str, number: int, row: Mapping[str, Any], columns: Iterable[str]
 ) -> Iterator[TextRow]:
-    paths, rev = tuple(_list_named_paths(row)), row.get('start_rev')
+    paths, rev = tuple(list_named_paths(row)), row.get('start_rev')
     for column in columns:
         outer, _, inner = column.partition('.')
         values = [nested_row[inner] for nested_row in row[outer]] if inner else [row[outer]]
@@ -251,7 +251,7 @@ def _list_texts(
                 )
 
 
-def _list_named_paths(row: Mapping[str, Any]) -> Iterator[str]:
+def list_named_paths(row: Mapping[str, Any]) -> Iterator[str]:
     nested = (nested_row for name in _NESTED for nested_row in row.get(name) or ())
     holders = (row, *nested)
     yield from dict.fromkeys(
@@ -263,7 +263,7 @@ def _escape_path(path: str) -> str:
     return path.encode('utf-8', 'backslashreplace').decode()
 
 
-def _get_revisions(row: Mapping[str, Any]) -> _Revisions:
+def _get_revisions(row: Mapping[str, Any]) -> Revisions:
     return row['repo'], row['old_rev'], row['new_rev']
 
 

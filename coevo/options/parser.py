@@ -28,6 +28,8 @@ PIPELINE_STEPS = {
     'validate': 'check that a repository can be mined',
     'rank': 'order repositories by what would be run of them',
     'status': 'print what a store contains, how far it is, and what to do next',
+    'pack': 'write a store without the code of the mined projects',
+    'unpack': 'make a store of a pack and of clones',
     'measure': 'run mutants and undone changes of tasks that were mined',
     'forecast': 'estimate the cost of a month and of the backfill',
     'reverify': 'run a sample of labels again to check them',

@@ -88,16 +88,19 @@ def add_measures(place: StoragePlace, partition: Partition, record: MeasureRecor
     while True:
         last = find_latest_measures(place, partition).get(record.segment)
         numbered = replace(record, number=last.number + 1 if last else 1)
-        name = MeasuresName(
-            pair_id=record.pair_id,
-            segment=record.segment,
-            number=numbered.number,
-            key=record.key,
-        )
-        piece = archive.pack_piece(codec.encode_record(numbered))
-        path = f'{_name_folder(partition)}/{name.file}'
-        if place.write_if_unchanged(path, archive.encode_archive({_PIECE: piece}), None):
+        if write_measures(place, partition, numbered):
             return numbered
+
+
+def write_measures(place: StoragePlace, partition: Partition, record: MeasureRecord) -> bool:
+    """Write a record under its number; return False if a file of that name exists."""
+    name = MeasuresName(
+        pair_id=record.pair_id, segment=record.segment, number=record.number, key=record.key
+    )
+    piece = archive.pack_piece(codec.encode_record(record))
+    path = f'{_name_folder(partition)}/{name.file}'
+    data = archive.encode_archive({_PIECE: piece})
+    return place.write_if_unchanged(path, data, None) is not None
 
 
 def _list_names(place: StoragePlace, partition: Partition) -> list[MeasuresName]:

@@ -1,0 +1,275 @@
+"""Write a store without the code of the mined projects, so that it can be published and kept in Git.
+
+    PACK/store.json                        the version of this form
+    PACK/documents.coevo                   bases, months, withdrawals and re-verifications, as they are
+    PACK/OWNER+NAME/LANGUAGE/WALK.coevo    a partition: `Partition` as five pieces
+
+    walk       the record of the walk
+    sources    files of the repository, by the ids of their blobs
+    recipes    one for each text: slices of these files, and words that are in none of them
+    segments   the current segment of each pair, a line for each, with numbers of recipes for texts
+    measures   the last measures of each of these segments, likewise
+
+`packagers.store_unpacking` makes the same segments of a pack and of clones. Superseded segments,
+claims, failures, clones and caches are not packed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from coevo.git.repository import Repository
+from coevo.model import codec
+from coevo.model.errors import Fatal
+from coevo.model.listener import SILENT, Listener
+from coevo.model.texts import OF_OTHERS
+from coevo.snapshots.code_free.folders import exchange_folder
+from coevo.snapshots.code_free.recipes import SourceForm, TextPiece, TextSource
+from coevo.storage import archive, durable
+from coevo.storage.archive import ArchivePiece
+from coevo.storage.beneath import join_beneath
+from coevo.storage.measures import find_latest_measures, load_measures
+from coevo.storage.place import StoragePlace
+from coevo.storage.store import Partition, Store
+from packagers.recipe_files import TextRow, list_named_paths, list_source_files
+from packagers.slices import SliceIndex
+
+STAMP, DOCUMENTS, SUFFIX = 'store.json', 'documents.coevo', '.coevo'
+VERSION = 1
+DOCUMENT_FOLDERS = ('bases', 'months', 'reverifications', 'withdrawals')
+"""The folders of a store whose files are packed as they are; they hold no code."""
+TEXT_NUMBER = 'text'
+"""The only key of the object that takes the place of a text; its value is a row of the recipes."""
+
+# Returns the clone of a repository, with the revisions of its pairs.
+GetClone = Callable[[str], Repository]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackReport:
+    """The content of a pack that was written, and its size in bytes."""
+
+    out: Path
+    partitions: int
+    segments: int
+    measures: int
+    texts: int
+    size: int
+
+    @property
+    def sentence(self) -> str:
+        """A sentence about the pack for the user."""
+        return (
+            f'{self.out}: {self.segments} pairs of {self.partitions} partitions, {self.measures} of them measured, '
+            f'without {self.texts} texts, in {self.size / 1e6:.1f} MB'
+        )
+
+
+def pack_store(store: Store, out: Path, clone: GetClone, listener: Listener = SILENT) -> PackReport:
+    """Write the pack of a store into a folder, which it replaces as a whole.
+
+    Equal stores give equal bytes.
+
+    Raises: Fatal if the store is private or empty, or the folder holds anything but a pack.
+    """
+    if store.is_private():
+        raise Fatal(f'{store.root} is private: a pack is for others, so none is made of it')
+    partitions = store.list_partitions()
+    if not partitions:
+        raise Fatal(f'{store.root} has no mined repository: `coevo mine` adds some')
+    if out.exists() and not (out / STAMP).is_file():
+        raise Fatal(f'{out} is there already and is no pack of a store; name another folder')
+    counts = _Counts()
+    with exchange_folder(out) as exchange:
+        for done, partition in enumerate(partitions):
+            listener.step(f'partitions, now {partition.repo}', done, len(partitions))
+            data = _pack_partition(store, partition, clone(partition.repo), counts)
+            path = join_beneath(exchange.new, name_partition_file(partition))
+            durable.write_durably(path.prepare_for_writing(), [data])
+        documents = archive.encode_archive(dict(_list_documents(store.storage)))
+        durable.write_durably(exchange.new / DOCUMENTS, [documents])
+        stamp = f'{json.dumps({"coevo-packed-store": VERSION})}\n'.encode()
+        durable.write_durably(exchange.new / STAMP, [stamp])
+        size = sum(path.stat().st_size for path in exchange.new.rglob('*') if path.is_file())
+        exchange.accept()
+    return PackReport(
+        out=out,
+        partitions=len(partitions),
+        segments=counts.segments,
+        measures=counts.measures,
+        texts=counts.texts,
+        size=size,
+    )
+
+
+def name_partition_file(partition: Partition) -> str:
+    """Return the path of a partition's file in a pack."""
+    return f'{partition.path.as_posix()}{SUFFIX}'
+
+
+@dataclass(slots=True)
+class _Counts:
+    segments: int = 0
+    measures: int = 0
+    texts: int = 0
+
+
+def _list_documents(place: StoragePlace) -> Iterator[tuple[str, ArchivePiece]]:
+    for folder in DOCUMENT_FOLDERS:
+        for entry in place.list_files(folder):
+            file = place.read(entry.name)
+            if file is not None:
+                yield entry.name, archive.pack_piece(file.data)
+
+
+def _pack_partition(
+    store: Store, partition: Partition, repository: Repository, counts: _Counts
+) -> bytes:
+    mined = store.load_mined(partition)
+    names = find_latest_measures(store.storage, partition)
+    texts = _PartitionTexts(repository)
+    segments, measures = [], []
+    for piece in mined.segments.pieces:
+        data = piece.unpack()
+        segment = json.loads(data)
+        name = names.get(segment['key'])
+        record = load_measures(store.storage, partition, name) if name else None
+        measured = [] if record is None else [codec.encode_record(record)]
+        lines = texts.remove_texts(segment['pair'], [data, *measured])
+        segments.append(lines[0])
+        measures += lines[1:]
+    counts.segments += len(segments)
+    counts.measures += len(measures)
+    counts.texts += len(texts.recipes)
+    return archive.encode_archive(
+        {
+            'walk': archive.pack_piece(codec.encode_record(mined.walk)),
+            'sources': _pack_lines(
+                [source.path, source.rev, source.blob, source.form] for source in texts.sources
+            ),
+            'recipes': _pack_lines(map(_encode_recipe, texts.recipes)),
+            'segments': _pack_lines(segments),
+            'measures': _pack_lines(measures),
+        }
+    )
+
+
+def _pack_lines(values: Iterable[object]) -> ArchivePiece:
+    lines = (json.dumps(value, sort_keys=True, separators=(',', ':')) for value in values)
+    return archive.pack_piece(''.join(f'{line}\n' for line in lines).encode())
+
+
+def _encode_recipe(recipe: Iterable[TextPiece]) -> list[object]:
+    return [
+        piece.words
+        if piece.source is None
+        else [piece.source, piece.start, piece.length, *([piece.prefix] if piece.prefix else [])]
+        for piece in recipe
+    ]
+
+
+@dataclass(slots=True)
+class _PartitionTexts:
+    """The texts of a partition as recipes, and the files that these are cut from."""
+
+    repository: Repository
+    sources: list[TextSource] = field(default_factory=list)
+    recipes: list[tuple[TextPiece, ...]] = field(default_factory=list)
+    _numbers: dict[tuple[str, SourceForm], int] = field(default_factory=dict)
+
+    def remove_texts(
+        self, pair: Mapping[str, Any], records: Sequence[bytes]
+    ) -> list[Mapping[str, Any]]:
+        """Return records of one pair, as codec wrote them, with numbers of recipes for their texts.
+
+        pair  the columns of the pair
+
+        Each result has the record and the SHA-256 of its bytes.
+        """
+        contents = [json.loads(data) for data in records]
+        rows = [row for content in contents for row in list_rows(content)]
+        places = [place for row in rows for place in list_text_places(row)]
+        texts = [self._describe_text(place) for place in places]
+        revisions = pair['repo'], pair['old_rev'], pair['new_rev']
+        files = dict(enumerate(list_source_files(self.repository, revisions, texts)))
+        index = SliceIndex([(number, text) for number, (_, text) in files.items()])
+        known: dict[tuple[str, bool], int] = {}
+        for place in places:
+            key = place.text, place.key.endswith('_patch')
+            if key not in known:
+                known[key] = len(self.recipes)
+                pieces = index.make_recipe(place.text, is_patch=key[1])
+                self.recipes.append(tuple(self._number_source(piece, files) for piece in pieces))
+            place.holder[place.key] = {TEXT_NUMBER: known[key]}
+        return [
+            {'record': content, 'sha256': hashlib.sha256(data).hexdigest()}
+            for content, data in zip(contents, records, strict=True)
+        ]
+
+    def _describe_text(self, place: TextPlace) -> TextRow:
+        row = place.row
+        return TextRow(
+            file='',
+            row=0,
+            column=place.key,
+            element=0,
+            text=place.text,
+            paths=tuple(list_named_paths(row)),
+            rev=row.get('start_rev'),
+        )
+
+    def _number_source(
+        self, piece: TextPiece, files: Mapping[int, tuple[TextSource, str]]
+    ) -> TextPiece:
+        """Return the piece with the number of its source in the partition."""
+        if piece.source is None:
+            return piece
+        source, _ = files[piece.source]
+        number = self._numbers.setdefault((source.blob, source.form), len(self.sources))
+        if number == len(self.sources):
+            self.sources.append(source)
+        return TextPiece(source=number, start=piece.start, length=piece.length, prefix=piece.prefix)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPlace:
+    """The place of a text in a decoded row: the object that holds it, and its key there."""
+
+    row: Mapping[str, Any]
+    holder: dict[str, Any]
+    key: str
+
+    @property
+    def text(self) -> Any:
+        """The text, or the object that takes its place."""
+        return self.holder[self.key]
+
+
+def list_rows(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a decoded segment or record of measures."""
+    for name, value in sorted(record.items()):
+        if isinstance(value, list):
+            yield from (row for row in value if isinstance(row, dict))
+        elif isinstance(value, dict):
+            assert name not in OF_OTHERS
+            yield value
+
+
+def list_text_places(row: dict[str, Any]) -> Iterator[TextPlace]:
+    """Yield the places of a row that hold a text of the repository; see `coevo.model.texts`."""
+    stack: list[dict[str, Any]] = [row]
+    while stack:
+        holder = stack.pop()
+        for key, value in sorted(holder.items()):
+            if key in OF_OTHERS:
+                if value is not None:
+                    yield TextPlace(row=row, holder=holder, key=key)
+            elif isinstance(value, dict):
+                stack.append(value)
+            elif isinstance(value, list):
+                stack += [entry for entry in value if isinstance(entry, dict)]
