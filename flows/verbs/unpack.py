@@ -16,7 +16,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help=PIPELINE_STEPS['unpack'],
         description='Add the pairs of a pack to a store, with the texts cut from clones; each segment gets the bytes '
         'that were packed. The next `coevo mine` goes on from there.',
-        example='coevo pipeline unpack pack --store store --clones ~/clones',
+        example='coevo pipeline unpack pack --store another --clones ~/clones',
     )
     verb.add_argument('pack', type=Path, metavar='PACK', help='what `coevo pipeline pack` wrote')
     add_store_option(verb)

@@ -155,6 +155,11 @@ def _agent(stage: Stage) -> None:
     (stage.folder / 'my-agent/run.sh').write_text('ls > /dev/null; cat > /dev/null\n')
 
 
+def _clones(stage: Stage) -> None:
+    """A folder of clones, as `coevo get` takes one."""
+    shutil.copytree(stage.folder / 'src/my-project', stage.folder / 'clones/me/my-project')
+
+
 def _other(stage: Stage) -> None:
     shutil.copytree('results', 'other-results')
 
@@ -253,6 +258,12 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         _nothing,
     ),
     ('coevo show snapshots/mine me/my-project', URL, _nothing),
+    ('coevo pipeline pack --store store --out pack', '4 pairs of 1 partitions', _nothing),
+    (
+        'coevo pipeline unpack pack --store another --clones ~/clones',
+        '4 of 4 pairs are in the store',
+        _clones,
+    ),
     (
         "coevo pipeline withdraw --repository owner/name --reason 'its owners asked for it'",
         'me/my-project',
