@@ -69,6 +69,7 @@ class SurgeryRules(Generic[O, P]):
     list_slots          return the slots that a piece takes in a type of some name; each slot holds
                         one piece
     can_replace         return whether an old piece can take the place of a new one
+    is_same             return whether an old piece that cannot do so equals the new one, which stays
     render              return the text of an old piece for the place of a new one
     drop_repeated       return pieces without those that would come twice
     add                 insert a piece of an old file beside the existing pieces
@@ -102,6 +103,7 @@ class SurgeryRules(Generic[O, P]):
     translate_owner: Callable[[OldFile[O, P], P], str]
     list_slots: Callable[[P, str], Sequence[Hashable]]
     can_replace: Callable[[P, P], bool] = lambda new, old: True
+    is_same: Callable[[P, P], bool] = lambda new, old: False
     render: Callable[[OldFile[O, P], P, P], bytes]
     drop_repeated: Callable[[Sequence[P]], Iterable[P]] = iter
     add: Callable[[TextEdits, OldFile[O, P], P, Sequence[P]], None]
@@ -221,7 +223,8 @@ class CutPlan(Generic[O, P]):
     def _find_still_needed(self, brought: OldContent[O, P]) -> set[P]:
         """Return the owned pieces that must stay: old tests use them, and no old piece comes."""
         names = brought.mentions
-        spare = [piece for piece in self.pieces_only_targets_use if piece not in brought.instead]
+        taken = brought.instead.keys() | brought.displaced
+        spare = [piece for piece in self.pieces_only_targets_use if piece not in taken]
         if self.rules.is_by_name:
             names -= brought.names
             spare = [piece for piece in spare if brought.names.isdisjoint(piece.names)]
@@ -325,6 +328,7 @@ class OldContent(Generic[O, P]):
     files      all old files
     instead    for pieces of the new file, the texts that replace them
     additions  pieces to be added, each with its old file
+    displaced  owned pieces of the new file whose slots additions take
     mentions   names that old pieces need
     names      names that the old pieces declare that come along
     """
@@ -332,6 +336,7 @@ class OldContent(Generic[O, P]):
     files: tuple[OldFile[O, P], ...]
     instead: Mapping[P, bytes]
     additions: tuple[tuple[OldFile[O, P], P], ...]
+    displaced: frozenset[P]
     mentions: frozenset[str]
     names: frozenset[str]
 
@@ -339,7 +344,8 @@ class OldContent(Generic[O, P]):
 def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
     """Return the pieces of old files that the reverted and the inserted tests need.
 
-    An old piece in the slot of an owned piece replaces it if it can; all others are additions.
+    An old piece in the slot of an owned piece replaces it if it can, and is left out if it is the
+    same; all others are additions.
     """
     rules = plan.rules
     slots = {
@@ -352,6 +358,7 @@ def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
     instead: dict[P, bytes] = {}
     brought: list[tuple[OldFile[O, P], P, P | None]] = []
     takers: dict[P, tuple[OldFile[O, P], P]] = {}
+    kept, displaced = set[P](), set[P]()
     for source in sorted(
         {test.source for test in (*plan.originals_of_reverted_pieces.values(), *plan.inserted)}
     ):
@@ -360,7 +367,11 @@ def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
         instead |= {at: rules.render(file, was, at) for at, was in file.targets.items()}
         for piece in file.list_needed_pieces():
             at = next((slots[slot] for slot in file.list_slots(piece) if slot in slots), None)
+            if at is not None and rules.is_same(at, piece):
+                kept.add(at)
+                continue
             if at is not None and not rules.can_replace(at, piece):
+                displaced.add(at)
                 at = None
             if at is not None and (rules.is_last_taken or at not in takers):
                 takers[at] = file, piece
@@ -375,6 +386,7 @@ def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
         files=tuple(files),
         instead=instead,
         additions=tuple(additions),
+        displaced=frozenset(displaced - kept),
         mentions=frozenset().union(*(file.mentions for file in files)),
         names=frozenset(name for _, piece, _ in brought for name in piece.names),
     )

@@ -145,6 +145,11 @@ def can_replace(new: PythonPiece, old: PythonPiece) -> bool:
     return new.kind != 'import' and old.kind != 'import'
 
 
+def is_same_import(new: PythonPiece, old: PythonPiece) -> bool:
+    """Return whether both pieces are imports of the same name."""
+    return new.kind == old.kind == 'import' and format_import_line(new) == format_import_line(old)
+
+
 def render_at(file: OldPythonFile, piece: PythonPiece, at: PythonPiece) -> bytes:
     """Return the text of an old piece with the indentation of the new piece that it replaces."""
     return render(file, piece, find_indentation(file.new.source, at.start))

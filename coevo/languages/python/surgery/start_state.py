@@ -22,6 +22,7 @@ from coevo.languages.python.surgery.old_pieces import (
     can_replace,
     drop_repeated_imports,
     find_test,
+    is_same_import,
     list_slots,
     render_at,
 )
@@ -135,6 +136,7 @@ SURGERY: StartFileMaker[PythonOutline, PythonPiece] = StartFileMaker(
         translate_owner=lambda file, piece: file.renamed.get(piece.owner, piece.owner),
         list_slots=list_slots,
         can_replace=can_replace,
+        is_same=is_same_import,
         render=render_at,
         drop_repeated=drop_repeated_imports,
         add=add_piece,

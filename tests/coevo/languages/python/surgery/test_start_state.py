@@ -277,6 +277,25 @@ def test_reverted_target_gets_the_submodule_import_that_it_needs(known: str, bro
     assert made == f'{brought}{rest.format("a.b.go()")}'
 
 
+@pytest.mark.parametrize(
+    ('known', 'was', 'has'),
+    [
+        ('from unittest import mock', 'from unittest import mock', 'from unittest import mock'),
+        ('from unittest import mock', 'import mock', 'import mock'),
+        ('import os.path', 'import os', 'import os'),
+        ('from x import a, b', 'from x import b, a', 'from x import a, b'),
+    ],
+)
+def test_import_that_only_a_reverted_target_uses_comes_once(known: str, was: str, has: str) -> None:
+    name = known.split()[-1].partition('.')[0]
+    rest = f'\n\n\ndef test_a():\n    a, {name}.{{}}\n\n\ndef test_b():\n    pass\n'
+    old = f'import sys\n{was}{rest.format("old()")}'
+    made = start(
+        f'import sys\n{known}{rest.format("new()")}', old=old, reverted={'test_a': 'test_a'}
+    )
+    assert made == f'import sys\n{has}{rest.format("old()")}'
+
+
 def test_helper_that_only_targets_use_is_reverted_too() -> None:
     old = 'def helper():\n    return 1\n\n\ndef test_a():\n    helper()\n'
     new = old.replace('return 1', 'return 2') + '\n\ndef test_b(): pass\n'
