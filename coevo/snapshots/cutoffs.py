@@ -67,12 +67,20 @@ class Cutoff:
         clean = self.first_clean
         return f'{clean - timedelta(days=1):%F}' if clean else None
 
-    def __str__(self) -> str:
+    @property
+    def after_words(self) -> str:
+        """The cutoff in words, such as `after 2025-06 + 30 days`; empty without one."""
         margin = f' + {self.margin_days} days' * bool(self.margin_days)
         because = f' ({self.because})' * bool(self.because)
-        after = f'after {self.date}{margin}{because}' if self.date else ''
-        before = f'before {self.before}' if self.before else ''
-        return f'{after} {before}'.strip()
+        return f'after {self.date}{margin}{because}' if self.date else ''
+
+    @property
+    def before_words(self) -> str:
+        """The end in words, such as `before 2026-01`; empty without one."""
+        return f'before {self.before}' if self.before else ''
+
+    def __str__(self) -> str:
+        return f'{self.after_words} {self.before_words}'.strip()
 
 
 def parse_first_moment(date: str) -> datetime:
@@ -107,11 +115,14 @@ def _make_cutoff_error(text: str) -> Fatal:
 
 # SQL macros: `clean` of a date and a cutoff, and `clean` of a cutoff, which selects methods. A date
 # that is null is never clean, nothing is clean under a null cutoff, and a method that leaks is not
-# clean. The comparison has a form by which DuckDB can skip row groups.
+# clean, nor is one of a task that was public earlier by another of its methods. The comparison has a
+# form by which DuckDB can skip row groups.
 MACROS = (
     """
 CREATE MACRO clean(contamination_date, cutoff) AS
     contamination_date IS NOT NULL AND cutoff IS NOT NULL AND contamination_date >= (CASE
+        WHEN length(cutoff::VARCHAR) < 7 THEN
+            error('a cutoff is a day, 2024-06-30, or a month, 2024-06')::VARCHAR::DATE
         WHEN length(cutoff::VARCHAR) = 7 THEN (cutoff::VARCHAR || '-01')::DATE + INTERVAL 1 MONTH
         ELSE cutoff::VARCHAR::DATE + INTERVAL 1 DAY
     END) AT TIME ZONE 'UTC'
@@ -119,5 +130,7 @@ CREATE MACRO clean(contamination_date, cutoff) AS
     f"""
 CREATE MACRO clean(cutoff) AS TABLE
     SELECT * FROM methods WHERE {build_no_leak_condition()} AND clean(contamination_date, cutoff)
+        AND (task_id IS NULL OR task_id IN (
+            SELECT task_id FROM tasks WHERE clean(contamination_date, cutoff)))
 """,
 )

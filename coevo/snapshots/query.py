@@ -22,10 +22,10 @@ from coevo.storage import durable
 if TYPE_CHECKING:
     import duckdb
 
-SUMMARY = f"""\
-SELECT walk, label, track, count(*) AS methods, count(DISTINCT task_id) AS tasks,
+_SUMMARY = """\
+SELECT {columns}walk, label, track, count(*) AS methods, count(DISTINCT task_id) AS tasks,
        min(contamination_date) AS first_public, max(contamination_date) AS last_public
-FROM methods WHERE {snapshot.RELATED} GROUP BY ALL ORDER BY ALL"""
+FROM methods WHERE {related} GROUP BY ALL ORDER BY ALL"""
 
 # The columns that date the rows of a table: all of them must be later than the cutoff.
 DATES = {
@@ -73,7 +73,7 @@ def run_query(places: Sequence[Path | str], question: SnapshotQuery) -> None:
         for line in describe_rows_left_out(opened, question.cutoff) if question.cutoff else ():
             print(line, file=sys.stderr)
         snapshot.create_views(opened, limits)
-        sql = SUMMARY if question.sql is None else question.sql
+        sql = build_summary(len(places)) if question.sql is None else question.sql
         if comments.may_show_comments(sql):
             comments.add_comments(opened.connection)
         for line in describe_omitted_methods(opened) if question.sql is None else ():
@@ -85,11 +85,26 @@ def run_query(places: Sequence[Path | str], question: SnapshotQuery) -> None:
         _write_answer(question.out, answer)
 
 
+def build_summary(snapshots: int) -> str:
+    """Return the query for a summary by label and track, of each snapshot if there are several."""
+    columns = 'snapshot, ' if snapshots > 1 else ''
+    return _SUMMARY.format(columns=columns, related=snapshot.RELATED)
+
+
 def _suggest_new_names(sql: str) -> str:
     """Return a hint if a query uses names of schema 2, such as `told_cold`; else an empty text."""
     names = schema_2.map_old_names_in_text(sql)
     hints = ', '.join(f'`{old}` is `{new}`' for old, new in names.items())
     return f' (since schema 3 {hints})' if hints else ''
+
+
+def _suggest_lists(said: str) -> str:
+    """Return where names are listed, if DuckDB says that one is unknown; else an empty text."""
+    if said.startswith('Catalog Error: Table'):
+        return ' (`SHOW TABLES` lists the tables and views)'
+    if said.startswith('Binder Error: Referenced column'):
+        return ' (`DESCRIBE methods` lists the columns of a table)'
+    return ''
 
 
 def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
@@ -104,8 +119,13 @@ def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> 
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise Fatal('A snapshot is only read: ask one SELECT (DESCRIBE and FROM will do)')
         return presentation.render_answer(connection.sql(statements[0].query), format)
+    except RuntimeError as error:
+        if snapshot.is_interruption(error):
+            raise KeyboardInterrupt from None
+        raise
     except duckdb.Error as error:
-        raise Fatal(f'{snapshot.summarise_error(error)}{_suggest_new_names(sql)}') from None
+        said = snapshot.summarise_error(error)
+        raise Fatal(f'{said}{_suggest_new_names(sql) or _suggest_lists(said)}') from None
 
 
 def forbid_access_beyond_snapshots(opened: OpenedSnapshots) -> None:
@@ -126,12 +146,14 @@ def forbid_access_beyond_snapshots(opened: OpenedSnapshots) -> None:
 
 def describe_rows_left_out(opened: OpenedSnapshots, cutoff: Cutoff) -> Iterator[str]:
     """Yield a line for each table with dates: how many rows the cutoff keeps and leaves out."""
+    in_time = _build_date_condition(DATES['tasks'], cutoff)
+    tasks = f'(SELECT task_id FROM {opened.rows["tasks"]} WHERE {in_time})'
     missed = 'not later' if cutoff.before is None else 'at another time'
     for table, columns in DATES.items():
         dated = ' AND '.join(f'{column} IS NOT NULL' for column in columns)
         sql = (
             f'SELECT count(*), count(*) FILTER ({dated}), '
-            f'count(*) FILTER ({_build_date_condition(columns, cutoff)}) FROM {opened.rows[table]}'
+            f'count(*) FILTER ({_build_kept_condition(table, cutoff, tasks)}) FROM {opened.rows[table]}'
         )
         ((rows, with_date, kept_count),) = opened.connection.execute(sql).fetchall()
         yield (
@@ -166,11 +188,11 @@ def build_view_conditions(
         return
     of_track = f'track = {snapshot.quote_sql(track)}' if track else 'true'
     later = {
-        table: _build_date_condition(columns, cutoff) if cutoff else 'true'
-        for table, columns in DATES.items()
+        table: _build_kept_condition(table, cutoff, '(SELECT task_id FROM tasks)')
+        for table in DATES
     }
-    yield 'methods', f'{later["methods"]} AND {of_track}'
     yield 'tasks', f'{later["tasks"]} AND {of_track}'
+    yield 'methods', f'{later["methods"]} AND {of_track}'
     yield 'single_revision', f'{later["single_revision"]} AND {_build_task_condition(track)}'
     with_track = f'({_build_membership_condition("methods", "pair_id", "walk")} OR {_build_membership_condition("single_revision", "pair_id", "walk")})'
     yield 'pairs', f'{later["pairs"]} AND {with_track if track else "true"}'
@@ -186,8 +208,26 @@ def _build_task_condition(track: str | None) -> str:
     return 'task_id IN (SELECT task_id FROM tasks)' if track else 'true'
 
 
+def _build_kept_condition(table: str, cutoff: Cutoff | None, tasks: str) -> str:
+    """Return the condition for rows of a table with dates.
+
+    A method of a task is kept only with its task, which is public as soon as one of its methods is.
+
+    tasks  SQL for the ids of the tasks that are kept
+    """
+    if cutoff is None:
+        return 'true'
+    in_time = _build_date_condition(DATES[table], cutoff)
+    return (
+        f'{in_time} AND (task_id IS NULL OR task_id IN {tasks})' if table == 'methods' else in_time
+    )
+
+
 def _build_date_condition(columns: tuple[str, ...], cutoff: Cutoff) -> str:
-    bounds = [(sign, at) for sign, at in (('>=', cutoff.first_clean), ('<', cutoff.end)) if at]
+    first, end = cutoff.first_clean, cutoff.end
+    if first is not None and end is not None and first >= end:
+        raise Fatal(f'no day is {cutoff.after_words} and {cutoff.before_words}: name a later end')
+    bounds = [(sign, at) for sign, at in (('>=', first), ('<', end)) if at]
     within = (
         f"{column} {sign} TIMESTAMPTZ '{at.isoformat()}'"
         for column in columns

@@ -199,11 +199,16 @@ def attach_snapshots_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
     )
 
 
+def is_interruption(error: RuntimeError) -> bool:
+    """Return whether an error is DuckDB's word for Ctrl-C, which has no type of its own."""
+    return type(error) is RuntimeError and str(error) == 'Query interrupted'
+
+
 @contextmanager
 def translate_read_errors(places: Sequence[Path | str]) -> Iterator[None]:
     """Turn an error of DuckDB in the block into DamagedSnapshot, which names the places.
 
-    Errors of coevo pass unchanged.
+    An interruption becomes a KeyboardInterrupt. Errors of coevo pass unchanged.
     """
     import duckdb
 
@@ -212,6 +217,8 @@ def translate_read_errors(places: Sequence[Path | str]) -> Iterator[None]:
     except (duckdb.Error, UnicodeDecodeError) as error:
         raise _make_unreadable_error(places, error) from None
     except RuntimeError as error:
+        if is_interruption(error):
+            raise KeyboardInterrupt from None
         if type(error) is not RuntimeError:
             raise
         raise _make_unreadable_error(
