@@ -251,8 +251,9 @@ class MethodResult:
     vacuous: Annotated[
         bool | None,
         Column(
-            'Whether a test that passes on the new code executes no changed dependency, '
-            'or reaches no assertion. Null if it does not pass, or if that is unknown.'
+            'Whether a test that passes on the new code executes no changed dependency and does not '
+            'fail by running on the old code, or reaches no assertion. Null if it does not pass, or '
+            'if that is unknown.'
         ),
     ] = None
     oracle_preserved: Annotated[

@@ -26,7 +26,7 @@ from coevo.prompts.canary import add_canary
 from coevo.prompts.parts import PartKind, PromptPart
 
 # Increase with every change of a text or of the way its blanks are filled.
-VERSION = 'coevo-7'
+VERSION = 'coevo-8'
 
 # Prefix of each step in a text. Steps are numbered after those of the language are inserted.
 _STEP = '#. '

@@ -178,7 +178,7 @@ def test_changed_prompt_text_needs_a_new_version() -> None:
     """Agents are compared on the same bytes: whoever edits a prompt raises VERSION."""
     texts = [compose_prompt(dataclasses.replace(SUBJECT, track=track)) for track in sorted(Track)]
     digest = hashlib.sha256('\0'.join(texts).encode()).hexdigest()[:16]
-    assert (VERSION, digest) == ('coevo-7', '4d33549b6deace0b')
+    assert (VERSION, digest) == ('coevo-8', '9a4dbfe7b8a595e1')
 
 
 def test_prompt_command_refuses_an_unknown_task(

@@ -11,6 +11,7 @@ from coevo.evaluation.measuring.strict import is_strict_success, is_vacuous, pre
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.worth import Adequacy, Detections, OraclePreservation
 from coevo.model.quality import Mutation
+from coevo.model.words import Outcome
 
 NOTICED = Detections(count=3, pred=2, gold=1, both=1)
 OTHERS = Detections(count=3, pred=2, gold=1, both=0)
@@ -73,6 +74,23 @@ def test_other_outcome_than_success_is_no_strict_success() -> None:
     assert is_strict_success(TaskOutcome.INFRA, None, None, 0) is None
     assert is_strict_success(TaskOutcome.SUCCESS, None, None, 0) is None
     assert is_vacuous(TaskOutcome.EXEC_FAIL, adequacy()) is None
+    assert is_vacuous(TaskOutcome.EXEC_FAIL, adequacy(), Outcome.FAIL) is None
+
+
+@pytest.mark.parametrize(
+    ('old', 'vacuous'),
+    [(Outcome.FAIL, False), (Outcome.ERROR, False), (Outcome.COMPILE_ERROR, True), (None, True)],
+)
+def test_test_that_fails_on_the_old_code_by_running_is_not_vacuous(
+    old: Outcome | None, vacuous: bool
+) -> None:
+    no_dependency = adequacy(executes_delta=False)
+    assert is_vacuous(TaskOutcome.SUCCESS, no_dependency, old) is vacuous
+    no_assertion = adequacy(reaches_assertion=False)
+    assert is_vacuous(TaskOutcome.SUCCESS, no_assertion, old) is True
+
+
+def test_vacuous_needs_a_known_adequacy() -> None:
     assert is_vacuous(TaskOutcome.SUCCESS, None) is None
 
 

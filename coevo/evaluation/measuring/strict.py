@@ -9,6 +9,10 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.worth import Adequacy, Detections
 from coevo.model.quality import Mutation
+from coevo.model.words import Outcome
+
+
+_FAILED_BY_RUNNING = (Outcome.FAIL, Outcome.ERROR)
 
 
 def add_strictness_flags(row: MethodResult) -> MethodResult:
@@ -20,7 +24,7 @@ def add_strictness_flags(row: MethodResult) -> MethodResult:
     return replace(
         row,
         success_strict=_decide_strict(row),
-        vacuous=is_vacuous(row.outcome, row.adequacy),
+        vacuous=is_vacuous(row.outcome, row.adequacy, row.old),
         oracle_preserved=preserves_oracle(row.adequacy),
     )
 
@@ -99,15 +103,21 @@ def _notices_what_gold_notices(found: Detections | None) -> bool | None:
     return bool(noticed_by_both) if noticed_by_gold else None
 
 
-def is_vacuous(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:
+def is_vacuous(
+    outcome: TaskOutcome, adequacy: Adequacy | None, old: Outcome | None = None
+) -> bool | None:
     """Return whether a test that passes on the new code cannot check the change.
 
-    It is vacuous if it executes no changed dependency or reaches no assertion. None if it does not
-    pass, or if that is unknown.
+    It is vacuous if it executes no changed dependency or reaches no assertion. A test that runs and
+    fails on the old code depends on the change, even if it executes no dependency: a changed table,
+    for example, is none. None if it does not pass, or if that is unknown.
+
+    old  its outcome on the old code; None if it did not run there
     """
     if not outcome.passes_on_new or adequacy is None:
         return None
-    says_something = _all_hold(adequacy.executes_delta, adequacy.reaches_assertion)
+    depends = True if old in _FAILED_BY_RUNNING else adequacy.executes_delta
+    says_something = _all_hold(depends, adequacy.reaches_assertion)
     return None if says_something is None else not says_something
 
 
