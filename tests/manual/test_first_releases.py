@@ -24,6 +24,7 @@ SELECT (SELECT count(DISTINCT repo) FROM repositories),
        (SELECT count(*) FROM tasks WHERE family = 'coevolution' AND track = 'repair'),
        (SELECT count(*) FROM tasks WHERE family = 'maintenance'),
        (SELECT count(*) FROM tasks WHERE family IN ('class', 'file')),
+       (SELECT count(*) FROM tasks WHERE family = 'implement'),
        (SELECT count(*) FROM tasks WHERE family = 'coevolution'
            AND contamination_date >= TIMESTAMPTZ '2025-07-01 00:00:00+00'),
        (SELECT count(*) FROM tasks WHERE family = 'coevolution'
