@@ -401,6 +401,11 @@ def _explain_withdrawn_or_unknown_id(
     withdrawn = blocks.load_rows_with_value(connection, 'withdrawn', 'id', id)
     if withdrawn:
         return f'{id} was withdrawn in {withdrawn[0]["month"]}: {withdrawn[0]["reason"]}'
+    if '/' in id:
+        rows = connection.execute('SELECT DISTINCT repo FROM repositories ORDER BY 1').fetchall()
+        names = [repo for (repo,) in rows]
+        near = difflib.get_close_matches(id, names) or names[:5]
+        return f'{path} has no repository {id!r}; it has, for example, {", ".join(near)}'
     return (
         f'{path} has no task, method, drop, pair or repository {id!r}: list tasks with '
         'coevo query SNAPSHOT "SELECT task_id, track, test_file FROM tasks"'

@@ -11,7 +11,6 @@ from coevo.evaluation.worth import Adequacy, Detections
 from coevo.model.quality import Mutation
 from coevo.model.words import Outcome
 
-
 _FAILED_BY_RUNNING = (Outcome.FAIL, Outcome.ERROR)
 
 

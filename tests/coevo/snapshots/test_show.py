@@ -12,7 +12,7 @@ from coevo.snapshots.show import render_by_id
 from coevo.storage.store import Store
 from packagers.rows import Rows
 from tests import segments, snapshots
-from tests.segments import method_id
+from tests.segments import REPO, method_id
 
 UPDATED = method_id(2, 'growsWithZones')
 
@@ -76,6 +76,11 @@ def test_a_withdrawn_task_is_reported_as_withdrawn(snapshot: Path, tmp_path: Pat
     snapshots.write(store, tmp_path / 'next', previous=snapshot, month='2024-02')
     with pytest.raises(Fatal, match='was withdrawn in 2024-02: no_longer_reproduced'):
         render_by_id(tmp_path / 'next', task_id(2))
+
+
+def test_unknown_repository_is_answered_with_repositories_of_a_like_name(snapshot: Path) -> None:
+    with pytest.raises(Fatal, match=f"no repository 'example/fery'; it has, for example, {REPO}"):
+        render_by_id(snapshot, 'example/fery')
 
 
 def test_escape_sequences_in_mined_code_do_not_reach_the_terminal(tmp_path: Path) -> None:
