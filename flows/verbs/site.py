@@ -20,9 +20,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     site.add_argument(
         'snapshots',
         nargs='+',
-        type=Path,
         metavar='SNAPSHOT',
-        help='folders, the months of one site',
+        help='the months of one site: each a month of this folder, such as 2026-07, the word `latest`, or a folder',
     )
     site.add_argument(
         '--out', type=Path, required=True, metavar='DIR', help='where the site is written'

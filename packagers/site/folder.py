@@ -41,7 +41,7 @@ _OWN_FILES = ('CITATION.cff', 'LICENSE')
 
 
 def write_site(
-    snapshots: Sequence[Path],
+    snapshots: Sequence[Path | str],
     out: Path,
     say: Say,
     results: Sequence[Path] = (),
@@ -49,8 +49,9 @@ def write_site(
 ) -> Path:
     """Write the site of these snapshots to `out`, in place of an older site; return `out`.
 
-    results  folders of evaluations (`coevo evaluate --out`), each against one of the snapshots
-    links    https:// addresses of `repository` and `manual`, where there are any
+    snapshots  their folders, folders with editions of them, months, or the word `latest`
+    results    folders of evaluations (`coevo evaluate --out`), each against one of the snapshots
+    links      https:// addresses of `repository` and `manual`, where there are any
 
     The same snapshots and results give the same bytes. Raises: Fatal if something else is at `out`,
     or two snapshots are of one month.

@@ -24,6 +24,8 @@ from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import SCHEMA, build_arrow_schema, get_table_name_in_files
 from coevo.model.words import Track
 from coevo.snapshots import snapshot, statistics
+from coevo.snapshots.catalogue import resolve_location
+from coevo.snapshots.locations import SnapshotFolder
 from coevo.snapshots.table_files import ROWS_PER_GROUP
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
@@ -165,16 +167,36 @@ class Month:
         return (self.sha256, edition['manifest_sha256']) if edition else (self.sha256,)
 
 
-def load_month(path: Path) -> Month:
-    """Return the month of the snapshot in a folder.
+def load_month(place: Path | str) -> Month:
+    """Return the month of a snapshot: of its folder, of a folder with editions of it, or by its name.
 
-    Raises: Fatal if there is no folder, or this version cannot read the snapshot.
+    Raises: Fatal if there is none, it lies in no folder, or this version cannot read it.
     """
-    if not path.is_dir():
-        raise Fatal(f'{path} is no folder: fetch or unpack the snapshot, then name its folder')
+    path = _find_snapshot_folder(place)
     manifest = snapshot.load_manifest(path)
     checksum = hashlib.sha256((path / snapshot.MANIFEST).read_bytes()).hexdigest()
     return Month(path=path, manifest=manifest, sha256=checksum)
+
+
+def _find_snapshot_folder(place: Path | str) -> Path:
+    """Return the folder of the snapshot that `query` and `verify` would read.
+
+    Raises: Fatal if there is none.
+    """
+    location = None if Path(place).is_file() else resolve_location(place)
+    if not isinstance(location, SnapshotFolder):
+        raise Fatal(f'{place} is no folder: fetch or unpack the snapshot, then name its folder')
+    if not location.path.is_dir():
+        raise Fatal(
+            f'{place} is no snapshot: there is no such folder; name the folder of one, a month such as '
+            '2026-07, or `latest`'
+        )
+    if not (location.path / snapshot.MANIFEST).is_file():
+        raise Fatal(
+            f'{place} is no snapshot: neither it nor a folder in it has a {snapshot.MANIFEST}; name the '
+            'folder of one, a month such as 2026-07, or `latest`'
+        )
+    return location.path
 
 
 def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -> dict[str, Any]:

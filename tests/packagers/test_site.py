@@ -191,6 +191,43 @@ def test_two_snapshots_of_one_month_are_refused(snapshot: Path, tmp_path: Path) 
         folder.write_site([snapshot, snapshot], tmp_path / 'site', silent)
 
 
+def test_site_of_a_month_is_that_of_the_edition_in_its_folder(
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    direct = folder.write_site([snapshot], tmp_path / 'direct', silent)
+    (tmp_path / 'months' / '2024-06').mkdir(parents=True)
+    (tmp_path / 'months' / '2024-06' / 'code-free').symlink_to(snapshot)
+    monkeypatch.setenv('COEVO_SNAPSHOTS', str(tmp_path / 'months'))
+    for number, place in enumerate((tmp_path / 'months' / '2024-06', '2024-06', 'latest')):
+        out = tmp_path / f'site-{number}'
+        assert main(['pipeline', 'site', str(place), '--out', str(out)]) == 0
+        assert contents(out) == contents(direct)
+
+
+@pytest.mark.parametrize(
+    ('name', 'sentence'),
+    [
+        ('empty', 'neither it nor a folder in it has a manifest.json; name the folder of one'),
+        ('absent', 'there is no such folder; name the folder of one'),
+        ('2024-13', '2024-13 is no month; write it like 2024-12'),
+    ],
+)
+def test_place_without_a_snapshot_is_refused_in_one_sentence(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'empty' / 'inner').mkdir(parents=True)
+    assert main(['pipeline', 'site', name, '--out', 'site']) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert len(told.splitlines()) == 1
+    assert not (tmp_path / 'site').exists()
+
+
 def test_archive_instead_of_a_snapshot_folder_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
