@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coevo.display import presentation
-from coevo.display.terminal import escape_controls
+from coevo.display.terminal import escape_controls, hide_credentials
 from coevo.model.errors import Fatal
+from coevo.model.families import Family
 from coevo.model.labels import CELL_ORDER
 from coevo.model.texts import TEXTS_WITHHELD
 from coevo.model.words import Outcome, ShownBy, Walk
@@ -131,11 +134,11 @@ def _render_walk(row: Row) -> str:
 def _render_tasks(connection: duckdb.DuckDBPyConnection, of: str) -> str:
     tasks = blocks.query_rows(
         connection,
-        'SELECT task_id, track, contamination_date::DATE::VARCHAR AS since, test_file FROM tasks '
-        f'WHERE {of} ORDER BY contamination_date, task_id',
+        'SELECT task_id, track, family, contamination_date::DATE::VARCHAR AS since, test_file '
+        f'FROM tasks WHERE {of} ORDER BY contamination_date, task_id',
     )
-    rows = [[r['task_id'], r['track'], r['since'] or 'unknown', r['test_file']] for r in tasks]
-    head = ['task', 'track', 'public since', 'test file']
+    rows = [[r['task_id'], _name_kind(r), r['since'] or 'unknown', r['test_file']] for r in tasks]
+    head = ['task', 'kind', 'public since', 'test file']
     return presentation.align_columns([head, *rows], [False] * len(head)) if rows else ''
 
 
@@ -163,21 +166,22 @@ def render_by_id(path: Path | str, id: str) -> str:
     """
     with snapshot.translate_read_errors((path,)):
         connection = snapshot.open_snapshots(path)
-        parts = next(filter(None, (page(connection, id) for page in _PAGES)), [])
+        pages: tuple[Page, ...] = (partial(_render_task, place=_quote_place(path)), *_OTHER_PAGES)
+        parts = next(filter(None, (page(connection, id) for page in pages)), [])
         if not parts:
             raise Fatal(_explain_withdrawn_or_unknown_id(connection, path, id))
     text = '\n\n'.join(part.rstrip('\n') for part in parts if part)
     return escape_controls(text)
 
 
-def _describe_withheld_texts(task_id: str) -> str:
+def _describe_withheld_texts(place: str, task_id: str) -> str:
     return (
         'Its patches, prompt and sources are withheld here: '
-        f'{snapshot.suggest_filling("SNAPSHOT", task_id)} fills them in.'
+        f'{snapshot.suggest_filling(place, task_id)} fills them in.'
     )
 
 
-def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
+def _render_task(connection: duckdb.DuckDBPyConnection, id: str, *, place: str) -> list[str]:
     tasks = blocks.load_rows_with_value(connection, 'tasks', 'task_id', id)
     if not tasks:
         return []
@@ -187,7 +191,7 @@ def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
     return [
         blocks.align_lines(
             [
-                ('task', f'{task["task_id"]}: {_choose_family_or_track(task)}'),
+                ('task', f'{task["task_id"]}: {_name_kind(task)}'),
                 *_list_task_fields(task),
             ]
         ),
@@ -197,7 +201,7 @@ def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
             if row['walk'] == task['walk']
         ),
         _render_dependencies(task) if task['focus'] is None else '',
-        _describe_withheld_texts(task['task_id']) if task[TEXTS_WITHHELD] else '',
+        _describe_withheld_texts(place, id) if task[TEXTS_WITHHELD] else '',
         blocks.format_titled('Tests by which code is graded', _render_demanded_tests(task)),
         blocks.format_titled('Tests, from the start file to the new one', task['test_patch']),
         blocks.format_titled('Sources, from old to new', task['source_patch']),
@@ -294,8 +298,10 @@ def _describe_executing_tests(task: Row) -> str | None:
     return None if tests is None else f'executed by {tests} tests in {files} files'
 
 
-def _choose_family_or_track(task: Row) -> str:
-    return str(task['family'] if task['focus'] is not None or task['demanded'] else task['track'])
+def _name_kind(task: Row) -> str:
+    """Return the kind of a task: its family, or its track if it asks for single tests."""
+    family = task['family'] or Family.COEVOLUTION
+    return str(task['track'] if family == Family.COEVOLUTION else family)
 
 
 def _describe_adequacy(found: Row | None) -> str:
@@ -408,13 +414,17 @@ def _explain_withdrawn_or_unknown_id(
         return f'{path} has no repository {id!r}; it has, for example, {", ".join(near)}'
     return (
         f'{path} has no task, method, drop, pair or repository {id!r}: list tasks with '
-        'coevo query SNAPSHOT "SELECT task_id, track, test_file FROM tasks"'
+        f'coevo query {_quote_place(path)} "SELECT task_id, track, test_file FROM tasks"'
     )
 
 
-# What an id may be, in the order in which it is looked up.
-_PAGES: tuple[Page, ...] = (
-    _render_task,
+def _quote_place(place: Path | str) -> str:
+    """Return where the snapshot is, as a command takes it, without credentials."""
+    return shlex.quote(hide_credentials(str(place)))
+
+
+# What an id may be that is none of a task, in the order in which it is looked up.
+_OTHER_PAGES: tuple[Page, ...] = (
     _render_method,
     render_pairs,
     render_repository,

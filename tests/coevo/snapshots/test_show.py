@@ -14,6 +14,7 @@ from packagers.rows import Rows
 from tests import segments, snapshots
 from tests.segments import REPO, method_id
 
+EDITION = Path(__file__).parents[3] / 'snapshots/2026-07/code-free'
 UPDATED = method_id(2, 'growsWithZones')
 
 
@@ -66,8 +67,26 @@ def test_a_method_without_a_task_is_shown(snapshot: Path) -> None:
 
 @pytest.mark.parametrize('id', ['', 'nothing', "' OR true --"])
 def test_an_unknown_id_is_refused(snapshot: Path, id: str) -> None:
-    with pytest.raises(Fatal, match='no task, method, drop, pair or repository'):
+    with pytest.raises(Fatal, match='no task, method, drop, pair or repository') as told:
         render_by_id(snapshot, id)
+    assert f'coevo query {snapshot} "SELECT' in str(told.value)
+
+
+def test_the_command_that_fills_in_withheld_texts_names_the_snapshot(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv('COEVO_SNAPSHOTS', str(EDITION.parents[1]))
+    for place in (EDITION, '2026-07', 'latest'):
+        lines = render_by_id(place, '55b7bb1af08ea173').splitlines()
+        assert f'`coevo get {place} --only-tasks 55b7bb1af08ea173`' in lines[-1]
+
+
+def test_a_repository_lists_tasks_of_other_families_under_their_family() -> None:
+    lines = render_by_id(EDITION, 'jd/tenacity').splitlines()
+    kinds = {words[0]: words[1] for line in lines if len(words := line.split()) > 3}
+    assert kinds['task'] == 'kind'
+    assert kinds['11734fd59f21de6c'] == 'generation'
+    assert kinds['817eb6e05c42b524'] == 'implement'
 
 
 def test_a_withdrawn_task_is_reported_as_withdrawn(snapshot: Path, tmp_path: Path) -> None:
