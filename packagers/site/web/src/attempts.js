@@ -1,12 +1,12 @@
 // What several attempts at a task come to, of a track or a family of suites: a row for each k.
 
 import { percent, who } from './board.js'
-import { count, h, plural } from './dom.js'
+import { count, h, plural, scrolling } from './dom.js'
 
 const PROTOCOLS = {
-  once: 'each by itself',
-  feedback: 'each told what became of the one before',
-  diversify: 'each adding a file',
+  once: 'each independent of the others',
+  feedback: 'each knows the result of the previous one',
+  diversify: 'each adds a file',
 }
 
 export function attempts(name, reports) {
@@ -18,7 +18,7 @@ export function attempts(name, reports) {
   return h('section', { id: 'attempts' },
     h('h2', {}, title),
     h('p', { class: 'note' }, 'Solved: by one of k attempts, with all of its targets, or every test of its suite. Branches: at least. Mutants, all correct: of the tasks at which no attempt fails. All else on this page is of first attempts.'),
-    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, h('table', { class: 'answer' },
+    scrolling(title, h('table', { class: 'answer' },
       h('thead', {}, h('tr', {}, ...['Harness and model', 'Attempts', 'k', 'Solved%', 'Correct%', 'Lines', 'Branches', 'Mutants', 'Mutants, all correct', 'Unknown'].map(heading => h('th', { scope: 'col' }, heading)))),
       h('tbody', {}, ...known.flatMap(({ report, found }) => found.at.map(at => h('tr', {},
         who(report), h('td', {}, PROTOCOLS[found.protocol] ?? found.protocol), figure(count(at.k)),

@@ -35,6 +35,11 @@ export function dayOf(text, last) {
   return number >= 1 && Number(number) <= Number(lastDay(counted).slice(-2)) ? text.trim() : null
 }
 
+// What a reader is told whose text is no day.
+export function noDay(text) {
+  return `“${text.trim()}” is no day: write it like 2024-06-30, or a month like 2024-06.`
+}
+
 // The first moment of a day, and the first after it.
 export function start(text) {
   return Date.parse(`${text}T00:00:00Z`)

@@ -31,6 +31,25 @@ export function breakable(name) {
   return name.split(/(?<=[._#/])|(?<=[a-z0-9])(?=[A-Z])/).flatMap((part, i) => (i ? [h('wbr'), part] : [part]))
 }
 
+// Text in which backticks mark code.
+export function coded(text) {
+  return text.split('`').map((part, i) => (i % 2 ? h('code', {}, part) : part))
+}
+
+// What may be wider than the screen: it scrolls by itself, and says so where there is more to see.
+export function scrolling(label, ...content) {
+  const box = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, ...content)
+  const hint = h('p', { class: 'aside', hidden: true }, 'There is more on the right: scroll this sideways.')
+  const look = () => {
+    hint.hidden = box.scrollWidth <= box.clientWidth
+    box.classList.toggle('more-right', box.scrollLeft + box.clientWidth < box.scrollWidth - 1)
+  }
+  const observer = new ResizeObserver(look)
+  for (const one of [box, ...box.children]) observer.observe(one)
+  box.addEventListener('scroll', look, { passive: true })
+  return [hint, box]
+}
+
 export function plural(number, word) {
   return `${count(number)} ${word}${number === 1 ? '' : 's'}`
 }

@@ -2,6 +2,7 @@
 
 import { read, write } from './address.js'
 import { h, plural } from './dom.js'
+import { arrive } from './places.js'
 import { explorer } from './explorer.js'
 import { Month } from './month.js'
 import { methodView, taskView } from './item.js'
@@ -14,21 +15,22 @@ const VIEWS = {
   statistics: { title: 'Statistics', make: (month, { limits }) => statistics(month, limits) },
   funnel: { title: 'Funnel', make: month => funnel(month) },
   leaderboard: { title: 'Leaderboard', make: (month, { limits }) => leaderboard(month, limits) },
-  task: { make: (month, { id }) => taskView(month, id) },
-  method: { make: (month, { id }) => methodView(month, id) },
+  task: { make: (month, { id }) => taskView(month, id, months) },
+  method: { make: (month, { id }) => methodView(month, id, months) },
 }
+const NOWHERE = { make: month => nowhere(month) }
 
 let months = []
 let shown = 0
 
 async function show() {
   const place = read(location.hash)
-  const view = VIEWS[place.view] ?? VIEWS.explore
+  const view = Object.hasOwn(VIEWS, place.view) ? VIEWS[place.view] : NOWHERE
   const month = months.find(one => one.name === place.limits.month) ?? months[0]
   place.limits.month = month === months[0] ? '' : month.name
   month.address = place.limits.month
   const turn = ++shown
-  frame(place, month)
+  frame(place, view, month)
   const content = document.getElementById('content')
   try {
     const element = await view.make(month, place)
@@ -41,6 +43,14 @@ async function show() {
   content.dataset.ready = location.hash
 }
 
+// Of an address that names no view.
+function nowhere(month) {
+  const views = Object.entries(VIEWS).filter(([, view]) => view.title)
+  return h('div', { class: 'empty' },
+    h('p', { class: 'big' }, 'There is no such page.'),
+    h('p', {}, 'This site has ', views.flatMap(([name, view], i) => [i ? ', ' : '', h('a', { href: write(name, { month: month.address }) }, view.title)]), ', and a page for each task and test method. A list can be limited to a repository.'))
+}
+
 function trouble(error) {
   return h('div', { class: 'empty', role: 'alert' },
     h('p', { class: 'big' }, 'This could not be shown.'),
@@ -49,7 +59,7 @@ function trouble(error) {
   )
 }
 
-function frame(place, month) {
+function frame(place, view, month) {
   const month_ = place.limits.month
   const tabs = Object.entries(VIEWS).filter(([, view]) => view.title).map(([name, view]) =>
     h('a', { href: write(name, { month: month_ }), 'aria-current': name === place.view ? 'page' : null }, view.title),
@@ -57,8 +67,7 @@ function frame(place, month) {
   const select = h('select', { 'aria-label': 'Snapshot' }, ...months.map(one => h('option', { value: one.name }, one.name)))
   select.value = month.name
   select.addEventListener('change', () => {
-    const view = VIEWS[place.view]?.title ? place.view : 'explore'
-    location.hash = write(view, { month: select.value === months[0].name ? '' : select.value })
+    location.hash = write(view === NOWHERE ? 'explore' : place.view, { month: select.value === months[0].name ? '' : select.value }, place.id)
   })
   document.getElementById('header').replaceChildren(
     h('a', { class: 'name', href: write('', { month: month_ }) }, 'coevo'),
@@ -66,11 +75,11 @@ function frame(place, month) {
     h('label', { class: 'month' }, 'Snapshot ', select),
   )
   document.getElementById('footer').replaceChildren(...footer(month))
-  document.title = `${VIEWS[place.view]?.title ?? place.id} · coevo ${month.name}`
+  document.title = `${view === NOWHERE ? 'No such page' : view.title ?? place.id} · coevo ${month.name}`
 }
 
 function footer(month) {
-  const { figures, withheld, manifest_sha256: sum, descriptions = [] } = month.entry
+  const { figures, withheld, manifest_sha256: sum, release_sha256: whole, descriptions = [] } = month.entry
   const code = withheld ? 'The code of others is withheld' : 'Code in it: under the licence that each row names'
   const links = [
     ['Repository', month.links.repository],
@@ -82,7 +91,7 @@ function footer(month) {
   ].filter(([, address]) => address)
   return [
     h('p', {}, `Snapshot ${month.name}: ${plural(figures.tasks, 'task')}, ${plural(figures.labelled_methods, 'test method')} with a label, ${plural(figures.pairs, 'pair')} of commits. ${code}; the rest: CC BY 4.0.`),
-    h('p', {}, 'SHA-256 of its manifest ', h('code', {}, sum)),
+    h('p', {}, `SHA-256 of the manifest of this ${whole ? 'edition' : 'snapshot'} `, h('code', {}, sum), ...(whole ? ['; of that of the complete release ', h('code', {}, whole)] : [])),
     h('ul', { class: 'links' }, ...links.map(([text, address]) => h('li', {}, h('a', { href: address, rel: 'noreferrer' }, text)))),
     h('details', { class: 'download' }, h('summary', {}, `Download the tables that this page reads, as Parquet`),
       h('ul', {}, ...Object.values(month.entry.files).flat().map(file => h('li', {}, h('a', { href: `${month.name}/${file.path}`, download: `${month.name}-${file.path.split('/').slice(1).join('-')}` }, file.path), ` (${Math.ceil(file.size / 1000)} kB)`)))),
@@ -97,12 +106,15 @@ async function begin() {
   const index = await answer.json()
   months = index.months.map(entry => new Month(entry, index))
   addEventListener('hashchange', async () => {
+    const height = arrive()
     await show()
-    scrollTo(0, 0)
+    scrollTo(0, height)
     // Where a reader by keys or by ear goes on.
     document.getElementById('content').focus({ preventScroll: true })
   })
+  const height = arrive()
   await show()
+  if (height) scrollTo(0, height)
 }
 
 begin().catch(error => {

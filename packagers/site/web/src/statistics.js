@@ -2,10 +2,10 @@
 
 import { write } from './address.js'
 import { dayOf, end } from './dates.js'
-import { count, h, plural } from './dom.js'
+import { coded, count, h, plural, scrolling } from './dom.js'
+import { TRACKS } from './kinds.js'
 import { upright } from './plot.js'
 
-const TRACKS = ['generation', 'update', 'extension', 'repair']
 const WALKS = ['parents', 'first-parent', 'states', 'window', 'single_revision']
 // The column of a table whose figures are drawn beside it.
 const DRAWN = { labels: 'methods', table_11: 'methods', families: 'tasks', table_1: 'tasks' }
@@ -14,6 +14,8 @@ const PICTURES = { by_month: byMonth, figure_2: halfYears }
 // Months before these are one bar.
 const MOST_MONTHS = 36
 const SHARES = /^(share|kill_rate)/
+// Tables in which families that ask for no whole test file have counts alone: these stand in a table of their own.
+const SPLIT = new Set(['families_by_language'])
 
 export async function statistics(month, limits) {
   const answers = (await month.statistics()).filter(answer => answer.name !== 'funnel')
@@ -72,7 +74,7 @@ async function forModels(month) {
   return h('section', { class: 'statistic', id: 'models' },
     h('h2', {}, title),
     h('p', { class: 'note' }, `Of the ${plural(standard.length, 'standard task')}, those whose answer was public only after the training cutoff that the maker of a model states.`),
-    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, h('table', { class: 'answer' },
+    scrolling(title, h('table', { class: 'answer' },
       h('thead', {}, h('tr', {}, ...['Models', 'Cutoff', 'Tasks'].map((head, i) => h('th', { scope: 'col', class: i === 2 ? 'figure' : null }, head)), h('td', { class: 'drawn' }))),
       h('tbody', {}, ...rows))),
   )
@@ -87,12 +89,23 @@ function of(answer, walk) {
 function section(answer, month) {
   const picture = PICTURES[answer.name] && answer.rows.length ? PICTURES[answer.name](answer, month) : null
   return h('section', { class: 'statistic', id: answer.name },
-    h('h2', {}, answer.title),
-    answer.note ? h('p', { class: 'note' }, answer.note) : null,
+    h('h2', {}, ...coded(answer.title)),
+    answer.note ? h('p', { class: 'note' }, ...coded(answer.note)) : null,
     picture,
-    answer.rows.length ? (picture ? h('details', {}, h('summary', {}, 'As a table'), table(answer)) : table(answer)) : h('p', { class: 'note' }, 'This snapshot has none.'),
+    answer.rows.length ? (picture ? h('details', {}, h('summary', {}, 'As a table'), table(answer)) : split(answer).map((part, i) => [i ? h('p', { class: 'note' }, 'Of these nothing but counts:') : null, table(part)])) : h('p', { class: 'note' }, 'This snapshot has none.'),
     query(answer),
   )
+}
+
+// Rows that lack every figure that some row lacks, and the others: each part with the columns that it has.
+export function split(answer) {
+  const { name, columns, rows } = answer
+  const lacking = columns.map((_, i) => rows.some(row => row[i] === null) && i).filter(i => i !== false)
+  if (!SPLIT.has(name) || !lacking.length) return [answer]
+  const bare = rows.filter(row => lacking.every(i => row[i] === null))
+  const whole = rows.filter(row => !bare.includes(row))
+  const without = row => row.filter((_, i) => !lacking.includes(i))
+  return [{ ...answer, rows: whole }, { ...answer, title: `${answer.title}, counts`, columns: without(columns), rows: bare.map(without) }].filter(part => part.rows.length)
 }
 
 export function query({ sql }) {
@@ -104,7 +117,7 @@ export function table({ name, title, columns, rows, withheld }) {
   const most = Math.max(1, ...rows.map(row => row[drawn] ?? 0))
   const figures = columns.map((_, i) => rows.every(row => typeof row[i] !== 'string'))
   const whole = columns.map((_, i) => columns[i] === 'value' || rows.every(row => Number.isInteger(row[i] ?? 0)))
-  return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, h('table', { class: 'answer' },
+  return scrolling(title, h('table', { class: 'answer' },
     h('thead', {}, h('tr', {}, ...columns.map((name, i) => h('th', { scope: 'col', class: figures[i] ? 'figure' : null }, name.replaceAll('_', ' '))), drawn < 0 ? null : h('td', { class: 'drawn' }))),
     h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map((value, i) => h('td', { class: figures[i] ? 'figure' : null }, shown(value, columns[i], whole[i], withheld))), drawn < 0 ? null : h('td', { class: 'drawn', 'aria-hidden': 'true' }, bar(row[drawn] / most))))),
   ))

@@ -1,7 +1,7 @@
 // Bars over time with one or two sliders below them, and a field for the exact day of each.
 
 import { count, h, svg } from './dom.js'
-import { dayOf, firstDay, lastDay, month, monthOf } from './dates.js'
+import { dayOf, firstDay, lastDay, month, monthOf, noDay } from './dates.js'
 
 const BARS = 48
 const HEIGHT = 56
@@ -30,6 +30,7 @@ export class Timeline {
     this.bars = svg('svg', { class: 'bars', 'aria-hidden': 'true', preserveAspectRatio: 'none' })
     this.sliders = ends.map(end => this.#slider(end))
     this.fields = ends.map(end => this.#field(end))
+    this.wrong = h('p', { class: 'wrong', role: 'status' })
     const years = h('div', { class: 'years', 'aria-hidden': 'true' }, ...[axis.first, (axis.first + axis.last + 1) / 2, axis.last].map(
       at => h('span', {}, firstDay(Math.floor(at)).slice(0, 7)),
     ))
@@ -39,6 +40,7 @@ export class Timeline {
       h('div', { class: ends.length > 1 ? 'track double' : 'track' }, this.bars, ...this.sliders),
       years,
       h('div', { class: 'days' }, ...ends.map((end, i) => h('label', {}, `${end.label} `, this.fields[i])), models ? this.#models(models) : null),
+      this.wrong,
     )
     this.#place()
   }
@@ -93,6 +95,7 @@ export class Timeline {
     field.addEventListener('change', () => {
       const day = field.value.trim() ? dayOf(field.value, end.last) : ''
       field.setAttribute('aria-invalid', String(day === null))
+      this.wrong.replaceChildren(day === null ? noDay(field.value) : '')
       if (day === null) return
       this.limits[end.name] = day
       this.#place()
