@@ -3,28 +3,34 @@
 import { cleared, write } from './address.js'
 import { shown } from './dates.js'
 import { count, h, plural } from './dom.js'
-import { chosen, values } from './filters.js'
+import { chosen, counted } from './filters.js'
+import { FAMILIES, TRACKS } from './kinds.js'
 import { landing } from './landing.js'
 import { Listing } from './listing.js'
 import { Timeline, axis } from './timeline.js'
 
 const KINDS = { tasks: 'task', methods: 'method' }
-const SCOPES = { standard: 'standard', walks: 'all walks', all: 'all rows' }
-const TRACKS = ['generation', 'update', 'extension', 'repair']
+const SCOPES = { standard: 'standard', walks: 'any evidence', all: 'also of unrelated revisions' }
 
 // `home`: below a word on what this is, for those who come without an address of their own
 export async function explorer(month, limits, home = false) {
   const loaded = await month.load()
   const rows = loaded[limits.kind] ?? loaded.tasks
-  return new Explorer(month, rows, limits, home).element
+  return new Explorer(month, rows, limits, home ? landing(month, loaded.tasks) : null).element
 }
 
 class Explorer {
-  constructor(month, rows, limits, home) {
-    Object.assign(this, { month, rows, limits, home })
+  // `lead`: what stands above it, or null
+  constructor(month, rows, limits, lead) {
+    Object.assign(this, { month, rows, limits, home: lead !== null })
     // Some snapshots hold other walks alone: better those of their rows than none.
     this.someStandard = rows.standard.includes(1)
+    // The last choice is one only where there are such rows.
+    const related = chosen(rows, { scope: 'walks', tracks: [] }).length
+    this.scopes = Object.keys(SCOPES).filter(scope => scope !== 'all' || related < rows.length)
+    if (limits.scope === 'all' && !this.scopes.includes('all')) limits.scope = 'walks'
     if (!Object.hasOwn(SCOPES, limits.scope)) limits.scope = this.#usual()
+    this.facets = []
     const changed = () => {
       limits.page = 1
       this.refresh()
@@ -50,7 +56,7 @@ class Explorer {
       changed: () => this.refresh(),
     })
     this.element = h('div', { class: 'explorer' },
-      home ? landing(month) : null,
+      lead,
       this.#kinds(),
       h('div', { class: 'timelines' }, this.committed.element, this.public.element),
       this.#filters(changed),
@@ -76,13 +82,13 @@ class Explorer {
     const { rows, limits } = this
     const narrow = matchMedia('(max-width: 44rem)').matches
     const form = h('form', { class: 'filters', onsubmit: event => event.preventDefault() },
-      this.#tracks(changed),
+      this.#kindBoxes(changed),
       this.#choice('repo', 'Repository', rows.repo, changed),
       rows.label ? this.#choice('label', 'Label', rows.label, changed) : null,
       this.#choice('cause', 'Cause', rows.causes, changed),
       this.#choice('language', 'Language', rows.language, changed),
-      h('label', { title: 'Standard: the walk “parents”, and every deciding cell with whole evidence. All rows: also pairs whose old revision is no ancestor of the new one' },
-        h('span', {}, 'Rows'), this.#select('scope', Object.entries(SCOPES), changed)),
+      h('label', { title: 'Standard: single tests of the walk “parents”, with whole evidence in every deciding cell. Any evidence: all kinds and walks. Unrelated: the old revision is no ancestor of the new one' },
+        h('span', {}, 'Rows'), this.#scope(changed)),
       h('label', { class: 'search' }, h('span', {}, 'Search'), h('input', {
         type: 'search', value: limits.words, placeholder: 'Class, method, file or id', 'data-limit': 'words',
         oninput: event => {
@@ -94,23 +100,44 @@ class Explorer {
     return h('details', { class: 'more', open: !narrow }, h('summary', {}, 'Filters'), form)
   }
 
-  #tracks(changed) {
-    const { limits } = this
-    const names = limits.kind === 'tasks' ? TRACKS : [...TRACKS, 'none']
+  // Tracks, and the families of which there are tasks. These are never standard, so that choosing one shows all.
+  #kindBoxes(changed) {
+    const { rows, limits } = this
+    const names = limits.kind === 'tasks' ? [...TRACKS, ...FAMILIES.filter(family => rows.kind.includes(family))] : [...TRACKS, 'none']
     const box = name => h('label', { class: 'box' }, h('input', {
       type: 'checkbox', checked: limits.tracks.includes(name), 'data-limit': 'tracks', value: name,
       onchange: event => {
+        const usual = limits.scope === this.#usual()
         limits.tracks = names.filter(one => (one === name ? event.target.checked : limits.tracks.includes(one)))
+        if (usual) limits.scope = this.#usual()
         changed()
       },
     }), ` ${name}`)
-    return h('fieldset', { class: 'tracks' }, h('legend', {}, 'Track'), ...names.map(box))
+    return h('fieldset', { class: 'tracks' }, h('legend', {}, limits.kind === 'tasks' ? 'Kind: a track or a family' : 'Track'), ...names.map(box))
   }
 
+  #scope(changed) {
+    this.scope = this.#select('scope', this.scopes.map(scope => [scope, SCOPES[scope]]), changed)
+    return this.scope
+  }
+
+  // Values of a column; how many rows each would leave is told anew whenever another limit changes.
   #choice(name, title, column, changed) {
-    const found = values(Array.from(column))
-    const options = [['', 'any'], ...found.map(([value, number]) => [value, `${value} (${count(number)})`])]
-    return h('label', {}, h('span', {}, title), this.#select(name, options, changed))
+    const all = Array.from({ length: this.rows.length }, (_, i) => i)
+    const found = [...counted(column, all).keys()].sort()
+    const select = this.#select(name, [['', 'any'], ...found.map(value => [value, value])], changed)
+    this.facets.push({ name, column, options: [...select.options].slice(1) })
+    return h('label', {}, h('span', {}, title), select)
+  }
+
+  #count() {
+    const { rows, limits } = this
+    for (const { name, column, options } of this.facets) {
+      const counts = counted(column, chosen(rows, limits, name))
+      for (const option of options) option.textContent = `${option.value} (${count(counts.get(option.value) ?? 0)})`
+    }
+    for (const option of this.scope.options) option.textContent = `${SCOPES[option.value]} (${count(chosen(rows, { ...limits, scope: option.value }).length)})`
+    this.scope.value = limits.scope
   }
 
   #select(name, options, changed) {
@@ -132,13 +159,14 @@ class Explorer {
     this.result.replaceChildren(h('strong', { id: 'count' }, count(numbers.length)), ` of ${this.#all()}${this.#byTrack(numbers)}${this.#undated(limits)}`)
     this.explained.replaceChildren(...this.#explain())
     this.listing.show(numbers, () => this.#nothing())
-    history.replaceState(null, '', write(this.home ? '' : 'explore', { ...limits, scope: limits.scope === this.#usual() ? '' : limits.scope }))
+    this.#count()
+    history.replaceState(history.state, '', write(this.home ? '' : 'explore', { ...limits, scope: limits.scope === this.#usual() ? '' : limits.scope }))
   }
 
   // What the choice of rows leaves out, and a way to see it.
   #explain() {
     const { rows, limits } = this
-    if (limits.scope !== 'standard') return limits.scope === 'all' ? ['Rows: all, whatever their evidence; also of pairs whose old revision is no ancestor of the new one.'] : ['Rows: of all walks and families, whatever their evidence.']
+    if (limits.scope !== 'standard') return limits.scope === 'all' ? ['Rows: all, whatever their evidence; also of pairs whose old revision is no ancestor of the new one.'] : ['Rows: of all kinds and walks, whatever their evidence.']
     const standard = rows.standard.reduce((one, other) => one + other, 0)
     const { coevolution, maintenance, suites, implement = 0 } = this.month.entry.figures
     const others = limits.kind === 'tasks'
@@ -146,12 +174,12 @@ class Explorer {
       : [`${count(rows.length - standard)} with less evidence, or of other walks`]
     return [
       `Rows: standard, that is ${count(standard)} of ${count(rows.length)}: of a commit and its parent, and each deciding cell has three runs that agree.`,
-      others.length && standard < rows.length ? [` Left out: ${others.join(', ')}. `, h('a', { href: write('explore', { ...limits, scope: 'all', page: 1 }) }, 'Show all rows')] : null,
+      others.length && standard < rows.length ? [` Left out: ${others.join(', ')}. `, h('a', { href: write('explore', { ...limits, scope: this.scopes.at(-1), page: 1 }) }, 'Show all rows')] : null,
     ].flat().filter(Boolean)
   }
 
   #usual() {
-    return this.someStandard ? 'standard' : 'walks'
+    return this.someStandard && !this.limits.tracks.some(kind => FAMILIES.includes(kind)) ? 'standard' : 'walks'
   }
 
   #all() {
@@ -159,8 +187,8 @@ class Explorer {
   }
 
   #byTrack(numbers) {
-    const { track } = this.rows
-    const counts = TRACKS.map(name => [name, numbers.filter(i => track[i] === name).length]).filter(([, number]) => number)
+    const found = counted(this.rows.kind ?? this.rows.track, numbers)
+    const counts = [...TRACKS, ...FAMILIES].filter(name => found.has(name)).map(name => [name, found.get(name)])
     const lead = this.limits.kind === 'tasks' ? ': ' : '; by track '
     return counts.length > 1 ? `${lead}${counts.map(([name, number]) => `${count(number)} ${name}`).join(', ')}` : ''
   }

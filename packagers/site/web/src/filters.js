@@ -22,7 +22,7 @@ const SCOPES = {
 
 const TESTS = {
   scope: (rows, { scope }) => SCOPES[scope](rows),
-  tracks: (rows, { tracks }) => tracks.length > 0 && (i => tracks.includes(rows.track[i] ?? 'none')),
+  tracks: (rows, { tracks }) => tracks.length > 0 && (i => tracks.includes((rows.kind ?? rows.track)[i] ?? 'none')),
   repo: (rows, { repo }) => repo && (i => rows.repo[i] === repo),
   language: (rows, { language }) => language && (i => rows.language[i] === language),
   cause: (rows, { cause }) => cause && (i => rows.causes[i].includes(cause)),
@@ -49,16 +49,15 @@ function matching(rows, words) {
 }
 
 function texts(rows, i) {
-  const own = rows.method_id ? [rows.method_id[i], rows.test_class[i], rows.test_method[i]] : [rows.task_id[i], ...rows.test_methods[i]]
+  const own = rows.method_id ? [rows.method_id[i], rows.test_class[i], rows.test_method[i]] : [rows.task_id[i], ...rows.tests[i]]
   return [rows.repo[i], rows.test_file[i], ...own].join(' ')
 }
 
-// The values of a column with how often they stand there, in the order of the alphabet.
-export function values(column) {
+// How often each value of a column stands in some of its rows; null is `none`, and a row may have several.
+export function counted(column, numbers) {
   const counts = new Map()
-  for (const value of column.flat()) {
-    const name = value ?? 'none'
-    counts.set(name, (counts.get(name) ?? 0) + 1)
+  for (const i of numbers) {
+    for (const value of Array.isArray(column[i]) ? column[i] : [column[i]]) counts.set(value ?? 'none', (counts.get(value ?? 'none') ?? 0) + 1)
   }
-  return [...counts].sort(([one], [other]) => (one < other ? -1 : 1))
+  return counts
 }

@@ -4,12 +4,14 @@ import { write } from './address.js'
 import { copyable } from './copy.js'
 import { count, h, plural, svg } from './dom.js'
 
-export function landing(month) {
+// `tasks`: all of the month, of whatever family
+export function landing(month, tasks) {
   const { figures, withheld } = month.entry
+  const projects = new Set(tasks.repo).size
   return h('section', { class: 'landing', 'aria-labelledby': 'what' },
     h('div', { class: 'words' },
       h('h1', { id: 'what' }, 'Tests that had to follow the code'),
-      h('p', {}, `These are ${plural(figures.tasks, 'task')} from the Git history of ${plural(figures.repositories, 'open-source project')}: write the test that a change needs (${count(figures.coevolution_generation)}), update one that it broke (${count(figures.coevolution_update)}), extend one for it (${count(figures.coevolution_extension)}), repair one that was wrong (${count(figures.coevolution_repair)}), or maintain a whole test file (${count(figures.maintenance + figures.suites)})${figures.implement ? `; or write the code of which the new tests are given (${count(figures.implement)})` : ''}. Each was proven by running old and new tests on old and new code, again and again, in a sandbox. Each carries the earliest date at which its answer may have been public, so that you can keep to what a model cannot have seen.`),
+      h('p', {}, `These are ${plural(figures.tasks, 'task')} from the Git history of ${plural(projects, 'open-source project')}${projects < figures.repositories ? ` (of ${count(figures.repositories)} that were mined)` : ''}: write the test that a change needs (${count(figures.coevolution_generation)}), update one that it broke (${count(figures.coevolution_update)}), extend one for it (${count(figures.coevolution_extension)}), repair one that was wrong (${count(figures.coevolution_repair)}), or maintain a whole test file (${count(figures.maintenance + figures.suites)})${figures.implement ? `; or write the code of which the new tests are given (${count(figures.implement)})` : ''}. Each was proven by running old and new tests on old and new code, again and again, in a sandbox. Each carries the earliest date at which its answer may have been public, so that you can keep to what a model cannot have seen.`),
       h('p', {}, `The snapshot ${month.name} holds ${plural(figures.labelled_methods, 'labelled test method')} of ${plural(figures.pairs, 'pair')} of commits and never changes. Load its tasks:`),
       load(month),
       withheld ? h('p', { class: 'withheld', role: 'note' }, 'This edition holds no code of others: the columns with texts are empty. Each task links to its change at the host, and ', h('code', {}, `coevo get ${month.name}`), ' fills the texts in from public clones.') : null,

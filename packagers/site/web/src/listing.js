@@ -2,26 +2,22 @@
 
 import { breakable, count, h } from './dom.js'
 import { shown } from './dates.js'
+import { told } from './kinds.js'
 
 const PAGE = 50
 const NEWEST_FIRST = '-committed'
 
 const simple = name => name.split('.').at(-1)
 const file = path => path.split('/').at(-1).replace(/\.[a-z]+$/, '')
-const methods = names => {
-  if (!names.length) return 'a suite'
-  const first = names[0].split('#').at(-1)
-  return names.length > 1 ? `${first} and ${names.length - 1} more` : first
-}
 const dated = name => ({ value: (rows, i) => rows[name][i], text: (rows, i) => shown(rows[name][i]), name: `date ${name}` })
 const text = value => ({ value, text: (rows, i) => value(rows, i) })
 
 const COLUMNS = {
   tasks: [
-    ['track', 'Track', text((rows, i) => (rows.method_ids[i].length ? rows.track[i] : rows.family[i]))],
+    ['track', 'Kind', text((rows, i) => rows.kind[i])],
     ['repo', 'Repository', { ...text((rows, i) => rows.repo[i]), name: 'repo' }],
     ['test', 'Test file', text((rows, i) => file(rows.test_file[i])), 'link'],
-    ['methods', 'Test methods', { ...text((rows, i) => methods(rows.test_methods[i])), name: 'methods' }],
+    ['methods', 'Test methods', { ...text((rows, i) => told(rows.tests[i], rows.kind[i], 1)), name: 'methods' }],
     ['cause', 'Cause', { ...text((rows, i) => rows.causes[i].join(', ')), name: 'brief' }],
     ['committed', 'New revision', dated('committed')],
     ['public', 'Public since', dated('public')],

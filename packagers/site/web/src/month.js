@@ -1,13 +1,14 @@
 // A month's snapshot as the page holds it: the columns that are filtered and listed.
 
 import { standard } from './evidence.js'
+import { kindOf, testsOf } from './kinds.js'
 import { Table } from './parquet.js'
 
 export const CELLS = ['t_old_c_old', 't_new_c_new', 't_old_c_new', 't_new_c_old']
 
 const TASKS = [
   'task_id', 'pair_id', 'repo', 'url', 'license', 'language', 'track', 'walk', 'test_file', 'test_methods',
-  'method_ids', 'old_is_ancestor', 'new_committer_date', 'contamination_date', 'family',
+  'method_ids', 'old_is_ancestor', 'new_committer_date', 'contamination_date', 'family', 'demanded',
 ]
 const METHODS = [
   'method_id', 'walk', 'repo', 'pair_id', 'language', 'change', 'label', 'track', 'cause', 'sandbox',
@@ -46,7 +47,8 @@ export class Month {
     this.rules = evidence
   }
 
-  // {tasks, methods}, each with `committed` and `public` (ms or NaN), `causes` and `standard`
+  // {tasks, methods}, each with `committed` and `public` (ms or NaN), `causes` and `standard`; tasks also with their
+  // `kind` and the names of their `tests`
   load() {
     this.loaded ??= this.#load()
     return this.loaded
@@ -70,6 +72,8 @@ export class Month {
     tasks.committed = moments(tasks.length, i => tasks.new_committer_date[i])
     tasks.public = moments(tasks.length, i => tasks.contamination_date[i])
     tasks.causes = new Array(tasks.length)
+    tasks.kind = Array.from({ length: tasks.length }, (_, i) => kindOf({ family: tasks.family?.[i], track: tasks.track[i] }))
+    tasks.tests = Array.from({ length: tasks.length }, (_, i) => testsOf({ test_methods: tasks.test_methods[i], demanded: tasks.demanded?.[i] }))
     tasks.standard = new Uint8Array(tasks.length)
     for (let i = 0; i < tasks.length; i++) {
       const targets = this.targets(tasks, i)
