@@ -4,8 +4,9 @@ import { write } from './address.js'
 import { copyButton, copyable } from './copy.js'
 import { shownMinute } from './dates.js'
 import { diff } from './diff.js'
-import { breakable, count, h, plural } from './dom.js'
+import { breakable, count, h, plural, scrolling } from './dom.js'
 import { commitAddress, compareAddress } from './hosts.js'
+import { kindOf, sentence, told } from './kinds.js'
 import { CELLS } from './month.js'
 import { STARTS } from './suites.js'
 
@@ -17,15 +18,18 @@ const TITLES = {
 }
 const BROKEN = ['fail', 'error', 'timeout', 'compile_error']
 
-export async function taskView(month, id) {
+export async function taskView(month, id, months) {
   const { tasks } = await month.load()
   const i = tasks.task_id.indexOf(id)
-  if (i < 0) return missing(month, `There is no task ${id} in ${month.name}.`)
+  if (i < 0) return missing(month, months, ['task', id], ['tasks', 'task_id'])
   const { task, methods } = await month.task(i)
+  const kind = kindOf(task)
+  const single = kind === task.track
   return h('article', { class: 'item' },
-    h('p', { class: 'over' }, h('span', { class: 'chip' }, task.focus || task.demanded ? task.family : task.track), ' ', task.repo),
+    h('p', { class: 'over' }, h('span', { class: 'chip' }, kind), ' ', task.repo),
     h('h1', {}, task.test_file.split('/').at(-1)),
     h('p', { class: 'path' }, breakable(task.test_file)),
+    h('p', {}, sentence(kind)),
     withheld(month, task, [task.test_patch, task.source_patch]) ? absent(month, task, task.url) : null,
     facts([
       ['Committed', shownMinute(task.new_committer_date)],
@@ -36,11 +40,12 @@ export async function taskView(month, id) {
       ['Licence', task.license ?? 'unknown'],
       ['Module', task.module === '.' ? null : task.module],
       ['Focal method', task.focal_method && breakable(task.focal_method)],
+      ['Track of its tests', kind === 'implement' && task.track],
       ['Focus', task.focus && task.focus.map(one => one.declaration).join(', ')],
       ['Unit', task.unit],
       ['Tests that execute it', task.executing_tests == null ? null : `${task.executing_tests} in ${plural(Number(task.executing_files), 'file')}`],
       ['Graded by', task.demanded && demanded(task.demanded)],
-      ['At the start', (task.focus || task.demanded) && `the test file is ${STARTS[task.start_builder] ?? task.start_builder}`],
+      ['At the start', !single && `the test file is ${STARTS[task.start_builder] ?? task.start_builder}`],
       ['Its defect', task.defect && task.defect.replaceAll('_', ' ')],
       ...suite(task.gold_adequacy),
       ['Walk', task.walk],
@@ -49,7 +54,7 @@ export async function taskView(month, id) {
       ['Start state shows', share(task.leak, 'of the text of the gold tests, in what the pair added elsewhere')],
       ['Gold reaches', task.reached && [...task.reached].join(', ')],
       ['Not verified', doubts(task).join('; ')],
-      ['Undone beside it', siblings(task.siblings)],
+      ['Also undone at the start', siblings(task.siblings)],
       ['Also at', task.also_at.length ? plural(task.also_at.length, 'other pair') : null],
       ['In snapshots since', task.released],
       ['Task', copyable(task.task_id, 'the id of the task')],
@@ -57,7 +62,7 @@ export async function taskView(month, id) {
     others(month, tasks, i),
     start(month, task),
     patches(task),
-    task.focus || task.demanded ? null : cells(methods),
+    single ? cells(methods) : null,
     task.focus ? null : dependencies(task.dependencies),
     environment(task.environment),
   )
@@ -80,10 +85,10 @@ function place(month, key) {
   return walks.map(one => month.places.get(`${id} ${one}`)).find(i => i !== undefined)
 }
 
-export async function methodView(month, key) {
+export async function methodView(month, key, months) {
   const { methods, tasks } = await month.load()
   const i = place(month, key)
-  if (i === undefined) return missing(month, `There is no test method ${key} in ${month.name}.`)
+  if (i === undefined) return missing(month, months, ['method', key], ['methods', 'method_id'])
   const method = await month.method(i)
   const task = methods.task_id[i]
   const url = await month.url(methods.repo[i])
@@ -121,22 +126,29 @@ function publicSince({ contamination_basis: basis }, date) {
   return `${shownMinute(date)}${basis ? ` (searched: ${SEARCHED[basis] ?? basis})` : ''}`
 }
 
-// Its tests, which tell it from other tasks of the same file.
-function asked(tasks, j) {
-  return tasks.test_methods[j].map(name => name.split('#').at(-1)).join(', ')
-}
-
 const simple = name => name.split('.').at(-1)
 
-function missing(month, text) {
+// Of what is not in the month: why it is gone, if that is known, and which months have it.
+async function missing(month, months, [view, key], [table, column]) {
+  const [id] = key.split('.')
+  const [withdrawn, ...others] = await Promise.all([
+    month.tables.withdrawn.columns(['table', 'id', 'reason', 'month']),
+    ...months.filter(one => one !== month).map(async one => ({ one, ids: (await one.tables[table].columns([column]))[column] ?? [] })),
+  ])
+  const at = (withdrawn.id ?? []).indexOf(id)
+  const found = others.filter(({ ids }) => ids.includes(id)).map(({ one }) => one)
   return h('div', { class: 'empty' },
-    h('p', { class: 'big' }, text),
-    h('p', {}, 'Another snapshot may have it; withdrawn ones stand under ', h('a', { href: write('funnel', { month: month.address }) }, 'Funnel'), '.'),
+    h('p', { class: 'big' }, `There is no ${view === 'task' ? 'task' : 'test method'} ${id} in ${month.name}.`),
+    at < 0 ? null : h('p', {}, `It was withdrawn in ${withdrawn.month[at]}: ${withdrawn.reason[at].replaceAll('_', ' ')}.`),
+    found.length
+      ? h('p', {}, 'It is in ', found.flatMap((one, i) => [i ? ', ' : '', h('a', { href: write(view, { month: one === months[0] ? '' : one.name }, key) }, one.name)]), '.')
+      : h('p', {}, 'No other snapshot here has it.'),
+    h('p', {}, h('a', { href: write('explore', { month: month.address }) }, `All tasks of ${month.name}`)),
   )
 }
 
 function facts(pairs) {
-  const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '')
+  const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
   return h('dl', { class: 'facts' }, ...known.map(([name, value]) => {
     const shown = h('dd', {}, value)
     return h('div', { class: shown.textContent.length > 60 ? 'long' : null }, h('dt', {}, name), shown)
@@ -172,20 +184,25 @@ function others(month, tasks, i) {
   }
   return found.length ? h('section', { class: 'others' },
     h('h2', {}, 'Other tasks of this pair'),
-    h('ul', {}, ...found.map(j => h('li', {}, h('span', { class: 'chip' }, tasks.track[j]),
-      h('a', { href: write('task', { month: month.address }, tasks.task_id[j]) }, tasks.test_file[j].split('/').at(-1)), ` ${asked(tasks, j)}`))),
+    h('ul', {}, ...found.map(j => h('li', {}, h('span', { class: 'chip' }, tasks.kind[j]),
+      h('a', { href: write('task', { month: month.address }, tasks.task_id[j]) }, breakable(tasks.test_file[j].split('/').at(-1))), ' ', breakable(told(tasks.tests[j], tasks.kind[j]))))),
   ) : null
 }
 
 // What an agent is given: the prompt as it stands, and how to get the start state.
 function start(month, task) {
-  const command = `coevo checkout SNAPSHOT ${task.task_id} work`
+  const command = `coevo checkout ${month.name} ${task.task_id} work`
+  const filled = withheld(month, task, [task.test_patch, task.source_patch])
+    ? h('p', {}, 'The start state has code of others, so fill in the texts of this task first, from a public clone: ', copyable(`coevo get ${month.name} --only-tasks ${task.task_id}`, 'the command that fills them in'))
+    : null
   const file = task.start_file_sha256
     ? ['The test file at the start has the SHA-256 ', h('code', {}, task.start_file_sha256), '.']
     : ['The test file does not exist at the start.']
   return h('section', { class: 'start' },
     h('h2', {}, 'Start'),
-    h('p', {}, ...file, ' This writes the start state as a repository of one commit: ', copyable(command, 'the command')),
+    h('p', {}, ...file),
+    filled,
+    h('p', {}, 'This writes the start state as a repository of one commit: ', copyable(command, 'the command')),
     task.prompt ? h('details', {},
       h('summary', {}, `The prompt, version ${task.prompt_version}`),
       h('p', {}, ...copyButton(task.prompt, 'the prompt')),
@@ -197,7 +214,7 @@ function start(month, task) {
 function siblings(found) {
   const undone = (found ?? []).filter(one => one.undone !== 'stays')
   const names = undone.flatMap(one => one.test_methods)
-  return names.length ? `${plural(names.length, 'other target')} of the pair: ${names.join(', ')}` : null
+  return names.length ? `${plural(names.length, 'test')} for which other tasks of this pair ask: ${names.join(', ')}` : null
 }
 
 function share(value, of) {
@@ -222,7 +239,7 @@ function cells(methods) {
   return h('section', { class: 'cells' },
     h('h2', {}, 'Cells'),
     h('p', { class: 'note' }, 'What each test method did with the tests of one revision on the code of another, and how many runs agree.'),
-    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Cells' }, h('table', {},
+    scrolling('Cells', h('table', {},
       h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Test method'), ...heads)),
       h('tbody', {}, ...methods.map(method => h('tr', {},
         h('th', { scope: 'row' }, breakable(method.test_method), h('small', {}, [method.label, method.cause].filter(Boolean).join(', '))),
@@ -261,8 +278,7 @@ function dependencies(found) {
   return h('section', {},
     h('h2', {}, 'Dependencies'),
     h('p', { class: 'note' }, 'Production declarations that the pair changed and the tests depend on.'),
-    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Dependencies' },
-      h('table', { class: 'pieces' }, h('thead', {}, h('tr', {}, ...heads.map(head => h('th', { scope: 'col' }, head)))), h('tbody', {}, ...rows))),
+    scrolling('Dependencies', h('table', { class: 'pieces' }, h('thead', {}, h('tr', {}, ...heads.map(head => h('th', { scope: 'col' }, head)))), h('tbody', {}, ...rows))),
   )
 }
 
@@ -294,11 +310,14 @@ function demanded(tests) {
 
 // What is shown of texts; a row of which they are withheld has none.
 function patches(task) {
+  const single = kindOf(task) === task.track
   const found = [
-    typeof task.test_patch === 'string' && !((task.focus || task.demanded) && !task.test_patch) ? diff('Change of the test', task.test_patch) : null,
+    typeof task.test_patch === 'string' && (single || task.test_patch) ? diff('Change of the test', task.test_patch) : null,
     typeof task.source_patch === 'string' && !task.focus ? diff('Change of the source', task.source_patch) : null,
   ].filter(Boolean)
-  return found.length ? h('div', { class: 'diffs' }, ...found) : null
+  if (!found.length) return null
+  const note = single ? h('p', { class: 'note' }, 'The change of the test is that of the whole test file, from the start state to the new revision: it may have tests of other tasks of this pair, and what else the commit changed there.') : null
+  return [note, h('div', { class: 'diffs' }, ...found)]
 }
 
 // Whether the texts of a row are withheld; older snapshots do not say it row by row.
@@ -312,7 +331,7 @@ function absent(month, row, url) {
   return h('div', { class: 'withheld', role: 'note' },
     h('p', {}, h('strong', {}, 'The texts are withheld here.'), ' This row comes without the code of others: neither tests, patches nor prompt. ',
       address ? h('a', { href: address, rel: 'noreferrer' }, `See the change at ${new URL(address).hostname}`) : 'The revisions below say where the change is.'),
-    h('p', { class: 'note' }, 'To have them in the data, fill the edition from public clones: ', copyable(`coevo get ${month.name}`, 'the command')),
+    h('p', { class: 'note' }, 'To have those of all rows in the data, fill the edition from public clones: ', copyable(`coevo get ${month.name}`, 'the command')),
   )
 }
 
