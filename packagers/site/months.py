@@ -163,8 +163,18 @@ class Month:
 
         These are its own and, of an edition, that of its release, which has the same tasks.
         """
+        return tuple(sha256 for sha256 in (self.sha256, self.release_sha256) if sha256)
+
+    @property
+    def release_sha256(self) -> str | None:
+        """The checksum of the manifest of the complete release; None for that release itself."""
         edition = self.manifest.get('edition')
-        return (self.sha256, edition['manifest_sha256']) if edition else (self.sha256,)
+        return str(edition['manifest_sha256']) if edition else None
+
+    @property
+    def unmined(self) -> int:
+        """The number of pairs that entered a walk and are not mined yet, over all walks."""
+        return sum(walk['pairs_unmined'] for walk in self.manifest['walks'])
 
 
 def load_month(place: Path | str) -> Month:
@@ -219,6 +229,8 @@ def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -
     return {
         'month': month.name,
         'manifest_sha256': month.sha256,
+        'release_sha256': month.release_sha256,
+        'unmined': month.unmined,
         'figures': figures,
         'withheld': withheld,
         'reports': len(evaluations),

@@ -408,6 +408,19 @@ def test_the_page_says_how_many_tasks_of_an_edition_lack_their_texts(tmp_path: P
     assert month['withheld'].startswith(f'The texts of all {tasks} tasks are withheld here')
 
 
+def test_the_page_knows_the_release_of_an_edition_and_how_many_pairs_are_not_mined(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    edition = Path(__file__).parents[2] / 'snapshots/2026-06/code-free'
+    out = folder.write_site([snapshot, edition], tmp_path / 'site', silent)
+    newer, older = json.loads((out / 'site.json').read_bytes())['months']
+    release = hashlib.sha256((edition / 'full-manifest.json').read_bytes()).hexdigest()
+    assert (newer['release_sha256'], older['release_sha256']) == (release, None)
+    sql = """SELECT sum(pairs_found) - (SELECT count(*) FROM pairs) FROM repositories"""
+    assert open_snapshots(edition).sql(sql).fetchall() == [(newer['unmined'],)]
+    assert older['unmined'] == 0
+
+
 @pytest.mark.slow
 def test_results_of_a_whole_release_are_accepted_for_its_edition(tmp_path: Path) -> None:
     edition = Path(__file__).parents[2] / 'snapshots/2026-06/code-free'

@@ -10,6 +10,7 @@ const COLUMNS = [
   ['strict', 'SuccessStrict%', true],
   ['success', 'Success%', true],
   ['redundant', 'Redundant%', false],
+  ['weakened', 'Weakened%', false],
   ['exec_fail', 'ExecFail%', false],
   ['cmpl_fail', 'CmplFail%', false],
   ['hrns_fail', 'HrnsFail%', false],
@@ -19,11 +20,13 @@ const COLUMNS = [
   ['vacuous', 'Vacuous%', false],
 ]
 const DECIDING = ['strict', 'success']
+// The tracks in which a test can have this outcome.
+const OF_TRACKS = { redundant: ['generation', 'extension'], weakened: ['extension'] }
 
 // `rows`: [{report, day, tasks, methods, trouble, figures, samples}], all of one set of test methods, so
 // that each has as many as its heading says.
 export function board(rows, track) {
-  const columns = COLUMNS.filter(([name]) => (name !== 'redundant' || ['generation', 'extension'].includes(track)) && known(rows, name))
+  const columns = COLUMNS.filter(([name]) => (OF_TRACKS[name] ?? [track]).includes(track) && known(rows, name))
   const first = known(rows, 'strict') ? 'strict' : 'success'
   const ordered = [...rows].sort((one, other) => value(other, first) - value(one, first) || value(other, 'success') - value(one, 'success'))
   const places = ranks(ordered, first)
@@ -97,9 +100,33 @@ export function who(report) {
 }
 
 // The manifests that evaluations name: an edition's own, or that of its whole release.
-export function scoredOn(reports) {
+export function scoredOn(reports, { entry }) {
   const sums = [...new Set(reports.map(report => report.snapshot_sha256))].sort()
-  return h('p', { class: 'note scored' }, 'Scored on the bytes with this manifest: ', sums.flatMap((sum, i) => [i ? ', ' : '', h('code', {}, sum)]))
+  const what = sum => (sum === entry.release_sha256 ? 'the complete release, which has the same tasks with their texts' : entry.release_sha256 ? 'this edition itself' : 'this snapshot')
+  return h('div', { class: 'note scored' }, ...sums.map(sum => h('p', {}, `Scored on ${what(sum)}; the SHA-256 of its manifest: `, h('code', {}, sum))))
+}
+
+const FIGURES = [
+  ['SuccessStrict%', 'of the methods of which it can be asked: a success that executes the change, reaches an assertion, notices what the developers’ test notices, costs no other test, and does not copy the code.'],
+  ['Success%', 'the test passes on the new code each time; of generation and extension it is also broken on the old code.'],
+  ['Redundant%', 'it passes on the old code, too.'],
+  ['Weakened%', 'it is broken on the old code, but no longer kills a mutant that the old test kills.'],
+  ['ExecFail%', 'it compiles, but does not pass.'],
+  ['CmplFail%', 'it does not compile.'],
+  ['HrnsFail%', 'there is nothing to grade (harness failure): no patch, or one that does not apply.'],
+  ['CovOnPass', 'line coverage of the changed code, over its lines with code; of tests that pass.'],
+  ['RangeCovOnPass', 'the same by the paper’s equation, which divides by all lines of text, also braces and comments.'],
+  ['MutOnPass', 'share of the mutants of the changed code that the test kills; of tests that pass.'],
+  ['Vacuous%', 'of the tests that pass, those known to be unable to check the change.'],
+  ['Counted after', 'the training cutoff after which a task’s answer has to be public; a baseline that was never trained has no limit.'],
+  ['Trouble', 'methods at which coevo itself failed: in no figure.'],
+  ['Predictions', 'the first digits of the SHA-256 of what was handed in.'],
+]
+
+// What the names of figures mean, for those who ask.
+export function figuresExplained(names = FIGURES) {
+  return h('details', { class: 'explains' }, h('summary', {}, 'What the figures are'),
+    h('dl', {}, ...names.flatMap(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])))
 }
 
 export function names({ systems }, part) {

@@ -3,14 +3,14 @@
 
 import { write } from './address.js'
 import { attempts } from './attempts.js'
-import { board, known, names, percent, percentage, scoredOn, who } from './board.js'
-import { dayOf } from './dates.js'
-import { count, h, plural } from './dom.js'
+import { board, figuresExplained, known, names, percent, percentage, scoredOn, who } from './board.js'
+import { dayOf, noDay } from './dates.js'
+import { count, h, plural, scrolling } from './dom.js'
+import { FAMILIES, TITLES, TRACKS } from './kinds.js'
 import { overTime, steps } from './plot.js'
 import { counted, limits as limitsOf, scored, setOf, trained } from './scores.js'
-import { FAMILIES, families, suites } from './suites.js'
+import { families, suites } from './suites.js'
 
-const TRACKS = { generation: 'Test generation', update: 'Test update', repair: 'Test repair' }
 const CHOICES = {
   '': 'each model’s own cutoff',
   latest: 'the latest of these cutoffs, for all',
@@ -23,11 +23,12 @@ const LEAST_METHODS = 20
 export async function leaderboard(month, limits) {
   if (!month.entry.reports) return none(month)
   const [reports, rows] = await Promise.all([month.reports(), month.scores()])
-  const tracks = Object.keys({ ...TRACKS, ...FAMILIES }).filter(name => reports.some(report => of(report, name) ?? suites(report, name)))
+  const graded = reports.flatMap(report => [...report.tracks.map(one => one.track), ...(report.families ?? []).map(one => one.family)])
+  const tracks = [...new Set([...TRACKS, ...FAMILIES, ...graded])].filter(name => graded.includes(name))
   const track = tracks.includes(limits.tracks[0]) ? limits.tracks[0] : tracks[0]
   const kinds = h('nav', { class: 'kinds', 'aria-label': 'Track' }, ...tracks.map(one =>
-    h('a', { href: write('leaderboard', { month: limits.month, tracks: [one], cutoff: limits.cutoff }), 'aria-current': one === track ? 'true' : null }, TRACKS[one] ?? FAMILIES[one])))
-  if (track in FAMILIES) return families(track, kinds, reports)
+    h('a', { href: write('leaderboard', { month: limits.month, tracks: [one], cutoff: limits.cutoff }), 'aria-current': one === track ? 'true' : null }, TITLES[one] ?? one)))
+  if (!reports.some(report => of(report, track))) return families(track, kinds, reports, month)
   const choice = control(limits, track, () => refresh())
   const result = h('div', { class: 'boards', role: 'region', 'aria-label': 'Scores', 'aria-live': 'polite' })
   const refresh = () => result.replaceChildren(...boards(reports, rows, track, limits.cutoff))
@@ -42,7 +43,8 @@ export async function leaderboard(month, limits) {
     attempts(track, reports),
     section('costs', 'Under a cap on the cost of a task', costs(reports, track), 'Over the methods of all tasks of an evaluation, whatever the cutoff. A task above the cap, or of unknown cost, counts as HrnsFail; the means of tokens and cost are over the tasks within it.'),
     section('spent', 'Tasks that cost at most so much', spent(reports, track)),
-    scoredOn(reports),
+    figuresExplained(),
+    scoredOn(reports, month),
     enter(month),
   )
 }
@@ -73,9 +75,10 @@ function control(limits, track, refresh) {
   select.value = isDay ? 'day' : limits.cutoff
   const field = h('input', { type: 'text', inputmode: 'numeric', autocomplete: 'off', size: '10', placeholder: '2024-06-30', 'data-limit': 'cutoff-day', title: '2024-06-30, or 2024-06 for its end', value: isDay ? limits.cutoff : '' })
   const day = h('label', { hidden: !isDay }, 'Day ', field)
+  const wrong = h('p', { class: 'wrong', role: 'status' })
   const chosen = value => {
     limits.cutoff = value
-    history.replaceState(null, '', write('leaderboard', { month: limits.month, tracks: [track], cutoff: value }))
+    history.replaceState(history.state, '', write('leaderboard', { month: limits.month, tracks: [track], cutoff: value }))
     refresh()
   }
   select.addEventListener('change', () => {
@@ -86,10 +89,11 @@ function control(limits, track, refresh) {
   field.addEventListener('change', () => {
     const given = dayOf(field.value, true)
     field.setAttribute('aria-invalid', String(given === null))
+    wrong.replaceChildren(given === null ? noDay(field.value) : '')
     if (given !== null) chosen(given)
   })
   return h('form', { class: 'cutoff', onsubmit: event => event.preventDefault() },
-    h('label', {}, 'Tasks count if they were public only after ', select), day)
+    h('label', {}, 'Tasks count if they were public only after ', select), day, wrong)
 }
 
 function boards(reports, rows, track, choice) {
@@ -193,8 +197,7 @@ function overMonths(reports, rows, track) {
     h('h2', {}, 'Success% by month, against training cutoffs'),
     h('p', { class: 'note' }, 'Of all tasks that were scored, whatever the cutoff: each dot is a month since which answers were public, as large as it has tasks. To the left of a dashed line, answers may have been in the training data of that model. Months without a task are left out.'),
     h('figure', {}, overTime('Success% by month of each evaluation', drawn, all), h('figcaption', {}, h('ul', { class: 'legend' }, ...legend))),
-    h('details', {}, h('summary', {}, 'As a table'), h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Success% by month' },
-      table(['Harness and model', ...all], lines.map(({ report, months }) => [who(report), ...all.map(name => figure(months.has(name) ? `${percent(months.get(name).success)} of ${months.get(name).tasks}` : '–'))])))),
+    h('details', {}, h('summary', {}, 'As a table'), scrolling('Success% by month', table(['Harness and model', ...all], lines.map(({ report, months }) => [who(report), ...all.map(name => figure(months.has(name) ? `${percent(months.get(name).success)} of ${months.get(name).tasks}` : '–'))])))),
   )
 }
 
@@ -249,7 +252,7 @@ function section(id, title, content, note = null) {
   return content && h('section', { id },
     h('h2', {}, title),
     note && h('p', { class: 'note' }, note),
-    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, content),
+    scrolling(title, content),
   )
 }
 

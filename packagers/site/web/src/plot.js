@@ -53,11 +53,14 @@ export function overTime(label, lines, names, { width = widthOfPage(), height = 
   const every = Math.ceil(60 / each)
   const under = names.map((name, i) => (i % every ? null : svg('text', { x: x(i), y: above + height + 16, class: 'middle' }, name)))
   const most = Math.max(1, ...lines.flatMap(line => line.points.map(point => point.size)))
+  // Beside each other, so that none of several with one score hides the others.
+  const apart = Math.min(11, (0.7 * each) / lines.length)
+  const aside = i => (i - (lines.length - 1) / 2) * apart
   const drawn = lines.map(({ name, points }, i) => {
-    const path = points.map((point, at) => `${at ? 'L' : 'M'}${x(point.x).toFixed(1)} ${y(point.share).toFixed(1)}`).join('')
+    const path = points.map((point, at) => `${at ? 'L' : 'M'}${(x(point.x) + aside(i)).toFixed(1)} ${y(point.share).toFixed(1)}`).join('')
     return svg('g', { class: `series line-${i % 6}` },
       svg('path', { d: path, class: `line line-${i % 6}` }, svg('title', {}, name)),
-      ...points.map(point => svg('circle', { cx: x(point.x), cy: y(point.share), r: 2.5 + 5 * Math.sqrt(point.size / most) }, svg('title', {}, point.title))))
+      ...points.map(point => svg('circle', { cx: x(point.x) + aside(i), cy: y(point.share), r: 2.5 + 5 * Math.sqrt(point.size / most) }, svg('title', {}, point.title))))
   })
   const cut = known.map(({ name, cutoff }, row) => mark(`${name}: cutoff`, left + cutoff * each, [above - 4 - 16 * row, y(0)], width))
   return svg('svg', { class: 'plot', role: 'img', 'aria-label': label, viewBox: `0 0 ${width} ${above + height + 24}` }, ...grid, ...cut, ...under, ...drawn)

@@ -14,6 +14,7 @@ const FIGURES = {
   strict: { score: (rows, i) => (rows.strict_askable[i] ? flag(rows.success_strict[i]) : null), known: ['success'] },
   success: { score: indicator('success') },
   redundant: { score: indicator('redundant') },
+  weakened: { score: indicator('weakened') },
   exec_fail: { score: indicator('exec_fail') },
   cmpl_fail: { score: indicator('cmpl_fail') },
   hrns_fail: { score: indicator('hrns_fail') },

@@ -1,13 +1,23 @@
 // Evaluations of suites, of a family of tasks: outcomes, and measures of all tests of a file together.
 
 import { attempts } from './attempts.js'
-import { percent, scoredOn, who } from './board.js'
-import { count, h, plural } from './dom.js'
+import { figuresExplained, percent, scoredOn, who } from './board.js'
+import { count, h, plural, scrolling } from './dom.js'
 
-export const FAMILIES = { class: 'Tests of a class', file: 'Tests of a source file', function: 'Tests of a function', module: 'Tests of a package', maintenance: 'Maintenance of a test file', implement: 'Code for given tests' }
 // How the test file is at the start.
 export const STARTS = { absent: 'absent', as_is: 'as it is', injected: 'one with a defect', removed: 'without some tests', older: 'one from before the code changed', older_test: 'an older one', old: 'that of the old revision', old_code: 'that of the new revision, the code that of the old one' }
 const OUTCOMES = ['success', 'partly', 'regression', 'exec_fail', 'cmpl_fail', 'no_tests', 'no_change', 'empty', 'hrns_fail']
+const OUTCOMES_TOLD = [
+  ['success', 'every test passes.'],
+  ['partly', 'some tests pass and some do not.'],
+  ['regression', 'the targets pass, but a test that passed at the start does not.'],
+  ['exec fail', 'at least one test compiles, but none passes.'],
+  ['cmpl fail', 'no test compiles.'],
+  ['no tests', 'the file has no tests, or all of them are skipped.'],
+  ['no change', 'the patch is empty or leaves the file unchanged.'],
+  ['empty', 'there is no test file, or it is empty.'],
+  ['hrns fail', 'there is no patch, or it cannot be graded.'],
+]
 const MAINTAINED = {
   done: 'Done', missed_updates: 'Missed updates', false_edits: 'False edits', harmed: 'Harmed', wrong_deletions: 'Wrong deletions',
   missed_deletions: 'Missed deletions', additions: 'Additions',
@@ -20,7 +30,7 @@ export function suites(report, name) {
 }
 
 // Suites: their outcomes, and each measure by both averages, whose numbers differ.
-export function families(name, kinds, reports) {
+export function families(name, kinds, reports, month) {
   const rows = reports.filter(report => suites(report, name)).map(report => ({ report, found: suites(report, name) }))
   const score = ({ found }) => (found.maintenance?.done ?? found.success).value ?? -1
   rows.sort((one, other) => score(other) - score(one))
@@ -48,7 +58,8 @@ export function families(name, kinds, reports) {
     ), measure === 'lines' ? 'Over all: a suite that did not run counts as 0. Over those that ran: they are other tasks for each model, and easier ones. Gain: beyond the start, and 0 for a suite of which not every test passes.' : null)),
     starts(rows),
     attempts(name, reports),
-    scoredOn(reports),
+    figuresExplained([...OUTCOMES_TOLD, ['Trouble', 'tasks at which coevo itself failed: in no figure.'], ['Set', 'the first digits of the SHA-256 of the list of tasks.'], ['Predictions', 'the first digits of the SHA-256 of what was handed in.']]),
+    scoredOn(reports, month),
   )
 }
 
@@ -105,7 +116,7 @@ function section(id, title, content, note = null) {
   return content && h('section', { id },
     h('h2', {}, title),
     note && h('p', { class: 'note' }, note),
-    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, content),
+    scrolling(title, content),
   )
 }
 
