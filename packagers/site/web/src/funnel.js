@@ -1,20 +1,22 @@
 // The funnel: one picture from commits to tasks, and below it why the rest left, stage by stage.
 
-import { count, h, plural, svg } from './dom.js'
-import { query, table } from './statistics.js'
+import { write } from './address.js'
+import { coded, count, h, plural, scrolling, svg } from './dom.js'
+import { query } from './statistics.js'
 
 export async function funnel(month) {
   const answer = await month.answer('funnel')
   const stages = stagesOf(answer)
-  const withdrawn = await month.tables.withdrawn.columns(['table', 'id', 'reason', 'month'])
+  const withdrawn = await month.tables.withdrawn.columns(['table', 'id', 'reason', 'month', 'reissued'])
+  const { unmined } = month.entry
   return h('div', { class: 'funnel' },
     h('h1', {}, 'Funnel'),
     h('p', {}, summary(stages)),
     flow(stages.filter(stage => stage.stage !== 'single_revision'), matchMedia('(max-width: 44rem)').matches),
-    h('p', { class: 'note' }, 'Each block is what entered a stage: the dark part stays, the light part leaves. Where the unit changes, what stayed is counted anew: a pair of commits has many test methods, and a task has several of them. Over all walks.'),
-    h('ol', {}, ...stages.map(stage => step(stage, month.reasons))),
+    h('p', { class: 'note' }, 'Each block is what entered a stage: the dark part stays, the light part leaves. Where the unit changes, what stayed is counted anew: a pair of commits has many test methods, and a task has several of them. Over all walks.', unmined ? ` ${waiting(unmined)}` : ''),
+    h('ol', {}, ...stages.map(stage => step(stage, month.reasons, unmined))),
     query(answer),
-    gone(withdrawn),
+    ...gone(withdrawn, month),
   )
 }
 
@@ -26,6 +28,10 @@ export function stagesOf(answer) {
     stages.set(stage, found)
   }
   return [...stages.values()]
+}
+
+function waiting(unmined) {
+  return `Of the pairs that the kept commits end, ${count(unmined)} ${unmined === 1 ? 'is' : 'are'} not mined yet, and enter no stage: a later month may have them.`
 }
 
 const words = unit => unit.replaceAll('_', ' ')
@@ -99,21 +105,38 @@ const ENTERS = {
   task: 'Methods of one track in one test file of a pair are one task; so is a whole test file.',
 }
 
-function step({ stage, unit, entered, kept, reasons }, sentences) {
+function step({ stage, unit, entered, kept, reasons }, sentences, unmined) {
   return h('li', {},
     h('div', { class: 'stage' },
       h('h2', {}, words(stage)),
       h('p', {}, h('strong', {}, count(kept)), ` of ${plural(entered, words(unit))} kept`),
     ),
     ENTERS[stage] ? h('p', { class: 'note' }, ENTERS[stage]) : null,
-    reasons.length ? h('dl', { class: 'reasons' }, ...reasons.map(([reason, dropped]) => h('div', {}, h('dt', {}, (sentences[reason] ?? words(reason)).replaceAll('`', ''), h('code', {}, reason)), h('dd', {}, count(dropped))))) : h('p', { class: 'note' }, 'Nothing left here.'),
+    stage === 'pair' && unmined ? h('p', { class: 'note' }, waiting(unmined)) : null,
+    reasons.length ? h('dl', { class: 'reasons' }, ...reasons.map(([reason, dropped]) => h('div', {}, h('dt', {}, ...coded(sentences[reason] ?? words(reason)), h('code', { class: 'reason' }, reason)), h('dd', {}, count(dropped))))) : h('p', { class: 'note' }, 'Nothing left here.'),
   )
 }
 
-function gone(withdrawn) {
-  const rows = Array.from({ length: withdrawn.length }, (_, i) => ['month', 'table', 'id', 'reason'].map(name => withdrawn[name][i]))
-  return h('section', {},
-    h('h2', {}, 'Withdrawn'),
-    rows.length ? table({ title: 'Withdrawn', columns: ['month', 'table', 'id', 'reason'], rows }) : h('p', { class: 'note' }, 'Nothing of earlier snapshots was withdrawn.'),
-  )
+// What earlier months had: what is gone, and apart from it what is there again or has another date.
+function gone(withdrawn, month) {
+  const numbers = Array.from({ length: withdrawn.length }, (_, i) => i)
+  const part = (title, note, none, found) => h('section', { id: title.toLowerCase() },
+    h('h2', {}, title),
+    h('p', { class: 'note' }, found.length ? note : none),
+    found.length ? scrolling(title, h('table', { class: 'answer' },
+      h('thead', {}, h('tr', {}, ...['In', 'What', 'Id', 'Why'].map(head => h('th', { scope: 'col' }, head)))),
+      h('tbody', {}, ...found.map(i => h('tr', {},
+        h('td', {}, withdrawn.month[i]), h('td', {}, withdrawn.table[i].replace(/s$/, '')), h('td', {}, named(withdrawn, i, month)), h('td', {}, withdrawn.reason[i].replaceAll('_', ' '))))),
+    )) : null)
+  const again = numbers.filter(i => withdrawn.reissued?.[i])
+  return [
+    part('Withdrawn', 'Earlier months had these; they are gone from this one.', 'Nothing of earlier months is gone.', numbers.filter(i => !again.includes(i))),
+    again.length ? part('Changed', 'Earlier months had these otherwise, such as with another date; they are still here.', '', again) : null,
+  ].filter(Boolean)
+}
+
+// An id, as a link where this month has it.
+function named({ table, id, reissued }, i, month) {
+  const text = h('code', {}, id[i])
+  return reissued?.[i] && table[i] === 'tasks' ? h('a', { href: write('task', { month: month.address }, id[i]) }, text) : text
 }
