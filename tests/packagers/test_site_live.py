@@ -471,7 +471,7 @@ def test_task_view_shows_how_to_start_it_and_other_tasks_of_its_pair(page: Brows
     page.press('.rows tbody tr:first-child a', ENTER)
     page.wait_for("document.querySelector('.start')")
     text = page.text()
-    for words in ('Other tasks of this pair', 'coevo checkout SNAPSHOT'):
+    for words in ('Other tasks of this pair', 'coevo checkout 2024-06'):
         assert words in text, words
     here = page.script('return location.hash')
     page.click('.others a')

@@ -117,6 +117,7 @@ def test_every_task_and_a_sample_of_methods_can_be_shown(
     page: Browser, site: str, month: str
 ) -> None:
     connection = connect(month)
+    page.size(390, 844)
     show(page, f'{site}/#/explore?month={month}')
     ids = connection.sql(
         """SELECT 'task/' || task_id FROM tasks UNION ALL
@@ -131,6 +132,10 @@ def test_every_task_and_a_sample_of_methods_can_be_shown(
             view.split('/')[1],
         )
         assert page.script("return document.querySelector('[role=alert]')") is None, view
+        assert page.script('return document.documentElement.scrollWidth') <= 390, view
+        wrong = """return [...document.querySelectorAll('main dd, main li')].map(one => one.innerText)
+            .filter(text => /^(false|true|null|undefined|NaN|SNAPSHOT)$/.test(text))"""
+        assert page.script(wrong) == [], view
 
 
 @pytest.mark.parametrize('month', MONTHS)
