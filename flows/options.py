@@ -61,6 +61,7 @@ class MineOptions:
     pushed       time of the last push to the source, from its host before the fetch
     again        whether mined pairs are executed once more, without the cache of verdicts
     reached      until when a copy has all commits of its repository; None if unknown
+    keep_stale   whether pairs that other code, thresholds or tools mined stay as they are
     retry_bugs   whether to retry pairs that this build of coevo could not mine
     private      whether the store is for its owner alone
     by_tasks     whether the number of commits follows the tasks (`flows.budgets`) instead of `commits`
@@ -82,6 +83,7 @@ class MineOptions:
     limits: FetchLimits = NO_LIMITS
     local: Path | None = None
     brings_runtimes: bool = True
+    keep_stale: bool = False
     retry_bugs: bool = False
     private: bool = False
     measures: bool = True

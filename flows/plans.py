@@ -107,12 +107,17 @@ def plan_mining(
 def _find_known_pairs(
     options: MineOptions, repository: Repository, route: Route, seen: Visit
 ) -> frozenset[str]:
-    """Return the ids of the pairs that the store has with the present code and options."""
+    """Return the ids of the pairs that the store has with the present code and options.
+
+    With `keep_stale` these are all pairs that it has.
+    """
     store = Store(options.store)
     partition = Partition(repo=route.repo, language=route.language, walk=route.walk)
     keys = store.list_keys(partition)
     if not keys:
         return frozenset()
+    if options.keep_stale:
+        return store.list_mined_pairs(partition)
     language = LANGUAGES[route.language]
     with closing(language.make_refactoring_finder()) as refactorings:
         run = build_mining_run(

@@ -203,6 +203,10 @@ class Store:
         """Return the keys of all intact segments of a partition, be they current or not."""
         return frozenset(key for _, key in self._read_contents(partition).pieces)
 
+    def list_mined_pairs(self, partition: Partition) -> frozenset[str]:
+        """Return the ids of all pairs with an intact segment, be it current or not."""
+        return frozenset(pair_id for pair_id, _ in self._read_contents(partition).pieces)
+
     def has_segment(self, partition: Partition, key: str) -> bool:
         """Return whether a partition has an intact segment with a key."""
         return key in self.list_keys(partition)

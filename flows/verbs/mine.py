@@ -143,6 +143,13 @@ _SETTINGS = (
         'one, as `coevo doctor --install` does; false: mine with those that are here',
     ),
     Setting(
+        name='keep_stale',
+        kind=bool,
+        default=False,
+        help='leave pairs as they are that another version of coevo, other thresholds or other tools mined; '
+        'without it they are mined again',
+    ),
+    Setting(
         name='retry_bugs',
         kind=bool,
         default=False,
@@ -214,6 +221,7 @@ def _make_options(arguments: argparse.Namespace) -> MineOptions:
         local=arguments.local
         or find_local_folder(arguments.store),  # `cache` does not move the clones
         brings_runtimes=arguments.bring_runtimes,
+        keep_stale=arguments.keep_stale,
         retry_bugs=arguments.retry_bugs,
         again=arguments.again,
         private=arguments.private,

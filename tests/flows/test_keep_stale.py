@@ -1,0 +1,50 @@
+"""Pairs of other code or thresholds stay as they are, if `keep_stale` says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coevo.model.profiles import load_profile
+from coevo.storage.store import Store
+from flows.pipeline import mine
+from flows.plans import plan_mining
+from tests.languages import toys
+from tests.projects import QUICK, options, write
+
+pytestmark = pytest.mark.usefixtures('toy')
+
+STEPS: list[dict[str, str | bytes | None]] = [
+    {
+        **toys.BUILD,
+        **toys.source('Till', f'price: {price}'),
+        **toys.tests('Till', f'follows: is Till.price {price}'),
+    }
+    for price in (1, 2, 3, 4)
+]
+
+
+@pytest.fixture(scope='module')
+def repository(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp('shop') / 'repository', STEPS)
+
+
+def test_deeper_walk_mines_only_what_no_version_mined(repository: Path, tmp_path: Path) -> None:
+    before = replace(options(repository, tmp_path / 'store', profile=QUICK), commits=2)
+    assert mine(before).executed == 2
+    store = Store(tmp_path / 'store')
+    (partition,) = store.list_partitions()
+    mined = store.list_keys(partition)
+    now = replace(before, profile=load_profile('default'), commits=10)
+
+    kept = replace(now, keep_stale=True)
+    assert [pair.is_known for plan in plan_mining(kept) for pair in plan.pairs].count(True) == 2
+    report = mine(kept)
+    assert (report.executed, report.reused) == (1, 2)
+    assert len(store.list_keys(partition) - mined) == 1
+    assert len([*store.load_segments(partition)]) == 3
+
+    report = mine(now)
+    assert (report.executed, report.reused) == (2, 1)
