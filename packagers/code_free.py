@@ -93,11 +93,11 @@ def write_edition(
     Raises: Fatal if the target has another edition, or the snapshot is private or code-free;
     UnsoundSnapshot if the edition does not verify, or does not restore the snapshot.
     """
+    refuse_private(load_manifest(place), place, 'for others, as a code-free edition is')
     publishing.check_snapshot_target(target)
     with open_local_copy(place) as given, publishing.make_scratch_folder(target) as scratch_folder:
         full = given
         content = load_manifest(given)
-        refuse_private(content, place, 'for others, as a code-free edition is')
         if is_code_free(content):
             raise Fatal(f'{place} is a code-free edition already')
         if has_withheld_texts(content):

@@ -217,9 +217,9 @@ def publish_copy(place: Path | str, target: Root) -> bool:
     Raises: DamagedSnapshot if the snapshot does not verify; Fatal if it is private, or another one
     is at the target.
     """
+    refuse_private(snapshot.load_manifest(place), place, 'published')
     check_snapshot_target(target)
     with open_local_copy(place) as folder, make_scratch_folder(target) as scratch_folder:
-        refuse_private(snapshot.load_manifest(folder), place, 'published')
         findings = verify_folder(folder)
         if findings:
             first = findings[0]

@@ -85,11 +85,11 @@ def write_edition_without_gold(
     Raises: Fatal if the target has another edition, or the snapshot is private or lacks its texts;
     UnsoundSnapshot if the edition does not verify.
     """
+    refuse_private(load_manifest(place), place, 'for others, as an edition without answers is')
     publishing.check_snapshot_target(target)
     with open_local_copy(place) as full, publishing.make_scratch_folder(target) as edition_folder:
         refuse_without_gold(resolve_location(full), 'an edition without them is there already')
         content = load_manifest(full)
-        refuse_private(content, place, 'for others, as an edition without answers is')
         if is_code_free(content):
             raise Fatal(f'{place} is a code-free edition, which has no prompts: name the snapshot')
         starts, code_pairs = _load_starts(full, clone)

@@ -26,6 +26,7 @@ from coevo.model.words import Track
 from coevo.snapshots import snapshot, statistics
 from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.locations import SnapshotFolder
+from coevo.snapshots.manifests import refuse_private
 from coevo.snapshots.table_files import ROWS_PER_GROUP
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
@@ -180,10 +181,12 @@ class Month:
 def load_month(place: Path | str) -> Month:
     """Return the month of a snapshot: of its folder, of a folder with editions of it, or by its name.
 
-    Raises: Fatal if there is none, it lies in no folder, or this version cannot read it.
+    Raises: Fatal if there is none, it lies in no folder, this version cannot read it, or it is
+    private.
     """
     path = _find_snapshot_folder(place)
     manifest = snapshot.load_manifest(path)
+    refuse_private(manifest, path, 'shown on a site, which has its files')
     checksum = hashlib.sha256((path / snapshot.MANIFEST).read_bytes()).hexdigest()
     return Month(path=path, manifest=manifest, sha256=checksum)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
+from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.snapshots.catalogue import load_catalogue
 from coevo.snapshots.snapshot import open_snapshots
@@ -20,6 +21,8 @@ from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
 from flows.publication import publish_release
 from packagers import publishing
+from packagers.code_free import write_edition
+from packagers.withheld_gold import write_edition_without_gold
 from tests.languages import toys
 from tests.projects import QUICK, write
 from tests.repos import commit
@@ -100,6 +103,33 @@ def test_private_release_is_refused_wherever_others_would_see_it(
     ):
         with pytest.raises(Fatal, match='is private'):
             publish_release(replace(ReleaseOptions(store=store, snapshot=snapshot), **changed))
+
+
+def test_private_release_is_refused_before_its_target_is_asked(
+    repository: Path, tmp_path: Path
+) -> None:
+    store, private = tmp_path / 'store', tmp_path / 'snapshots/mine'
+    mined(repository, store, private=True)
+    released(store, private)
+    target = Url('s3://bucket/mine')  # no bucket answers, and no key is there
+    for write_copy in (
+        lambda: publishing.publish_copy(private, target),
+        lambda: write_edition(private, target, Repository),
+        lambda: write_edition_without_gold(private, target, Repository),
+    ):
+        with pytest.raises(Fatal, match='is private'):
+            write_copy()
+
+
+def test_private_release_gets_no_site(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, private, site = (tmp_path / name for name in ('store', 'mine', 'site'))
+    mined(repository, store, private=True)
+    released(store, private)
+    assert main(['pipeline', 'site', str(private), '--out', str(site)]) == 2
+    assert 'is private' in capsys.readouterr().err
+    assert not site.exists()
 
 
 def test_store_is_either_private_or_not(repository: Path, tmp_path: Path) -> None:
