@@ -192,7 +192,7 @@ def summarise(arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__)
     verbs = parser.add_subparsers(required=True)
     drawing = verbs.add_parser('draw')
     drawing.set_defaults(run=draw)

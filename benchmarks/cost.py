@@ -156,7 +156,7 @@ def sum_group(rows: Sequence[Row], repo: str, flags: str) -> Iterator[object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__)
     verbs = parser.add_subparsers(required=True)
     measuring = verbs.add_parser('measure')
     measuring.set_defaults(run=measure)

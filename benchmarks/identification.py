@@ -209,7 +209,7 @@ def _format_share(part: float, whole: float) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__)
     parser.add_argument('snapshot', type=Path)
     parser.add_argument('results', type=Path)
     parser.add_argument('--walk', type=Walk, default=Walk.PARENTS)

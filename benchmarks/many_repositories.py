@@ -195,7 +195,7 @@ def _sum_cpu(usage: resource.struct_rusage) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        allow_abbrev=False, description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parts = parser.add_subparsers(dest='part', required=True)
     for name in ('write', 'release'):

@@ -107,7 +107,7 @@ def _compute_kappa(marks: Sequence[tuple[str, str]]) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     verbs = parser.add_subparsers(dest='verb', required=True)
     drawing = verbs.add_parser('draw')
     drawing.add_argument('snapshot')

@@ -280,7 +280,7 @@ def _sum_stratum(rows: Sequence[Row], kind: str, name: str) -> tuple[object, ...
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__)
     verbs = parser.add_subparsers(required=True)
     drawing = verbs.add_parser('draw')
     drawing.set_defaults(run=draw)

@@ -97,7 +97,9 @@ def _write_submission(
 
 def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        allow_abbrev=False,
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('snapshot')
     parser.add_argument('--out', type=Path, required=True)

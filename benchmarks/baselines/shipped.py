@@ -37,7 +37,9 @@ def ship_results(results: Path, out: Path) -> None:
 def main(words: Sequence[str]) -> int:
     """Return 0 if the results were written, 2 if there are none."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        allow_abbrev=False,
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('results', type=Path)
     parser.add_argument('out', type=Path)

@@ -99,7 +99,7 @@ def _keep_first_test(repository: Repository, assignment: Assignment) -> bytes | 
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__)
     parser.add_argument('snapshot')
     parser.add_argument('kind', choices=['empty', 'unchanged', 'sibling', 'first'])
     parser.add_argument('--store', type=Path, required=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -89,7 +91,7 @@ class Parser(argparse.ArgumentParser):
     usual_action: str | None = None
 
     def __init__(self, *, example: str = '', **options: Any) -> None:
-        super().__init__(**{'formatter_class': _HelpFormatter, **options})
+        super().__init__(**{'formatter_class': _HelpFormatter, 'allow_abbrev': False, **options})
         self.example = example
         self.settings: tuple[Setting, ...] = ()
 
@@ -127,12 +129,17 @@ class Parser(argparse.ArgumentParser):
 
         Accept the argument `late` after the options, choose the usual action, and read settings.
 
-        Raises: Fatal for an old word or option, and for a settings file that is not valid.
+        Raises: Fatal for an old word or option, for one that is nearly an option, and for a
+        settings file that is not valid.
         """
         words = list(sys.argv[1:] if args is None else args)
-        if not any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
+        if any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
+            own = list(takewhile(lambda word: word.startswith('-'), words))
+        else:
+            own = words
             settings = [setting.name for setting in self.settings]
             refuse_old_options(self.prog, words, self._option_string_actions, settings)
+        _refuse_near_options(self.prog, own, self._option_string_actions)
         parsed, rest = super().parse_known_args(self._insert_usual_action(words), namespace)
         self._apply_settings(parsed)
         if (
@@ -163,6 +170,26 @@ class Parser(argparse.ArgumentParser):
             values = load_settings(parsed.settings, self.settings, self.prog)
             for name, value in values.items():
                 setattr(parsed, name, value)
+
+
+def _refuse_near_options(prog: str, words: Sequence[str], options: Collection[str]) -> None:
+    """Raise Fatal for a long option that is unknown, but a beginning of one or a misspelling.
+
+    Abbreviations are refused, since a new option would change what they mean. The error names the
+    options that were likely meant. Other unknown options are left to argparse.
+    """
+    for word in words:
+        name = word.partition('=')[0]
+        if word == '--':
+            return
+        if not name.startswith('--') or name in options or ' ' in name:
+            continue
+        begun = sorted(option for option in options if option.startswith(name))
+        if near := begun or difflib.get_close_matches(name, options, n=1, cutoff=0.8):
+            raise Fatal(
+                f'{name} is no option of `{prog}`, which takes none shortened; is '
+                f'{" or ".join(near)} meant? See `{prog} --help`'
+            )
 
 
 class TopParser(Parser):

@@ -70,7 +70,7 @@ def main() -> int:
 
     0 if the demo gave the expected results, 1 if not, 2 if it could not run.
     """
-    parser = argparse.ArgumentParser(prog='python -m flows.demo')
+    parser = argparse.ArgumentParser(allow_abbrev=False, prog='python -m flows.demo')
     parser.add_argument('--profile', default='default', metavar='NAME')
     parser.add_argument('--verbose', action='store_true', help='print the whole reports')
     which = parser.add_mutually_exclusive_group()

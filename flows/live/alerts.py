@@ -118,7 +118,9 @@ def main(words: list[str]) -> int:
 
     0, or 2 after a message if there is no server or no address of a web hook.
     """
-    parser = argparse.ArgumentParser(prog='python -m flows.live.alerts', description=__doc__)
+    parser = argparse.ArgumentParser(
+        allow_abbrev=False, prog='python -m flows.live.alerts', description=__doc__
+    )
     parser.add_argument(
         '--late',
         type=float,

@@ -145,6 +145,28 @@ def test_a_word_of_older_versions_is_answered_with_the_new_one(
     assert not said.out
 
 
+@pytest.mark.parametrize(
+    ('words', 'sentence'),
+    [
+        ('mine x --privat', '--privat is no option of `coevo mine`, which takes none shortened'),
+        ('mine x --privte --commits 3', 'is --private meant?'),
+        ('mine x --s y', 'is --sandbox or --settings or --since or --store meant?'),
+        ('query x --only-aft=2024', 'is --only-after meant?'),
+        ('report regrade x --out y --hel', 'is --help meant?'),
+        ('pipeline site x --ou y', 'is --out meant?'),
+        ('--versio', 'is --version meant?'),
+        ('mine x --sideways', 'unrecognized arguments: --sideways'),
+    ],
+)
+def test_an_abbreviated_or_misspelt_option_is_refused_with_the_right_one(
+    words: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words.split()) == 2
+    said = capsys.readouterr()
+    assert sentence in said.err
+    assert said.err.count('\n') == 1
+
+
 @pytest.mark.parametrize('verb', VERBS)
 def test_printed_settings_are_read_again_as_the_defaults(
     verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
