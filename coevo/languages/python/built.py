@@ -58,11 +58,13 @@ class PythonModule:
 class BuiltEnd:
     """One built revision of a pair: the record of its build, and its modules that are ready.
 
-    modules  by folder; a module whose build failed is not among them
+    modules   by folder; a module whose build failed is not among them
+    is_final  whether a module failed for a requirement that no interpreter can have
     """
 
     build: Build
     modules: dict[str, PythonModule] = field(default_factory=dict)
+    is_final: bool = False
 
     @property
     def extent(self) -> tuple[bool, int]:

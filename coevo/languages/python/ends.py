@@ -142,7 +142,9 @@ class PythonEndBuilder:
         known = self._context.ends.get(key)
         if known is not None:
             return BuiltEnd(
-                build=dataclasses.replace(known.build, cpu_seconds=0.0), modules=known.modules
+                build=dataclasses.replace(known.build, cpu_seconds=0.0),
+                modules=known.modules,
+                is_final=known.is_final,
             )
         self._context.ends[key] = self._build_end(
             commit, pair, interpreter, dict(zip(folders, pinned, strict=True))
@@ -167,7 +169,7 @@ class PythonEndBuilder:
         ready: dict[str, PythonModule] = {}
         failure_by_folder: dict[str, str | None] = {}
         workarounds: list[str] = []
-        spent = 0.0
+        spent, is_final = 0.0, False
         folders, projects = tuple(pinned), list_project_folders(self._context.trees, rev)
         members = {folder: load_needs(self._context.repository, rev, folder) for folder in folders}
         for folder in folders:
@@ -178,6 +180,7 @@ class PythonEndBuilder:
             )
             if isinstance(environment, ResolutionFailure):
                 failure_by_folder[folder] = environment.reason
+                is_final |= environment.is_final
                 continue
             wanted, environment = self._add_packages_of_missing_modules(
                 rev, folder, wanted, environment, pair
@@ -206,7 +209,8 @@ class PythonEndBuilder:
         build = _make_build(
             rev, interpreter, None, failure_by_folder, tuple(dict.fromkeys(workarounds))
         )
-        return BuiltEnd(build=dataclasses.replace(build, cpu_seconds=spent), modules=ready)
+        build = dataclasses.replace(build, cpu_seconds=spent)
+        return BuiltEnd(build=build, modules=ready, is_final=is_final)
 
     def _add_packages_of_missing_modules(
         self, rev: str, folder: str, needs: Needs, installed: InstalledPackages, pair: Pair
@@ -357,7 +361,7 @@ def _add_runtimes_tried(
     passed_over  the features that were wanted before the chosen one, but were not available
     """
     preferred = '{}.{}'.format(*passed_over[0]) if passed_over else None
-    hopeful = any(_may_another_interpreter_help(end.build.failure) for end in ends)
+    hopeful = any(_may_another_interpreter_help(end) for end in ends)
     for end in ends:
         end.build = dataclasses.replace(
             end.build,
@@ -368,13 +372,15 @@ def _add_runtimes_tried(
     return ends
 
 
-def _may_another_interpreter_help(failure: str | None) -> bool:
-    """Return whether a build with this failure may succeed with another interpreter.
+def _may_another_interpreter_help(end: BuiltEnd) -> bool:
+    """Return whether a revision that is not built may be with another interpreter.
 
-    False for None, no failure, and for modules that the project itself lacks.
+    False for one without a failure, for modules that the project itself lacks, and for a
+    requirement that no index has for any interpreter.
     """
+    failure = end.build.failure
     lacks_of_itself = (failure or '').startswith(f'{OWN_MODULE_MISSING}:')
-    return failure not in (None, NEEDS_SUBMODULE) and not lacks_of_itself
+    return not (failure in (None, NEEDS_SUBMODULE) or lacks_of_itself or end.is_final)
 
 
 # Projects of one repository that need each other use the code of the tree.

@@ -49,6 +49,12 @@ _NOT_THERE = re.compile(
     r'^\s*(?:cause: )?Because ([\w.-]+) was not found in the package registry',
     re.ASCII | re.MULTILINE,
 )
+# A package that is there, but in no version that the project requires, whatever the interpreter.
+_NO_SUCH_VERSION = re.compile(
+    r'^\s*(?:cause: )?Because (?:there is no version of|only) ([A-Za-z0-9][\w.-]*?)[=<>!~]\S*'
+    r'(?: is available)? and you require \1[=<>!~]',
+    re.ASCII | re.MULTILINE,
+)
 _EXACT = re.compile(r'^[^;]*[^=!<>~]===?\s*[\w.+!-]+\s*(;|$)')
 _NAMED = re.compile(r'(?:and you require|versions of|only) ([A-Za-z0-9][\w.-]*)')
 
@@ -71,12 +77,15 @@ class LockedRequirements:
 class ResolutionFailure:
     """Why requirements could not be resolved or installed.
 
-    reason  short and stable: `requirements:NAME`, `needs_compiler:NAME`
-    output  of uv
+    reason    short and stable: `requirements:NAME`, `needs_compiler:NAME`
+    output    of uv
+    is_final  whether no other interpreter has a solution either: the project itself requires, for
+              each interpreter, what no index has
     """
 
     reason: str
     output: str = ''
+    is_final: bool = False
 
 
 MakeWheel = Callable[[str, tuple[str, ...], datetime], Path | str]
@@ -95,6 +104,8 @@ class _ResolutionAttempt:
     wheels: Path | None = None
     workarounds: list[str] = field(default_factory=list)
     reason: str = 'requirements'
+    # a requirement that the index lacks for each interpreter, once uv has said so
+    absent: str | None = None
     # whether this attempt fails as a whole instead of leaving out a requirement
     whole: bool = False
 
@@ -215,7 +226,10 @@ def _compile_with_workarounds(
         if done.exceeded is not None:
             return ResolutionFailure(reason=RESOLVES_TOO_LONG, output=done.exceeded)
         if not _apply_workaround(attempt, done.output, runtime, make_wheel):
-            return ResolutionFailure(reason=attempt.reason, output=done.output)
+            is_final = attempt.absent is not None and any(
+                ';' not in line and get_requirement_name(line) == attempt.absent for line in runtime
+            )
+            return ResolutionFailure(reason=attempt.reason, output=done.output, is_final=is_final)
     return ResolutionFailure(reason=attempt.reason)
 
 
@@ -247,10 +261,13 @@ def _apply_workaround(
         )
         return _drop_test_requirement(attempt, name, runtime)
     if absent := _NOT_THERE.search(said):
-        attempt.reason = f'requirements:{canonicalize_name(absent[1])}'
-        return _drop_test_requirement(attempt, canonicalize_name(absent[1]), runtime)
+        attempt.absent = canonicalize_name(absent[1])
+        attempt.reason = f'requirements:{attempt.absent}'
+        return _drop_test_requirement(attempt, attempt.absent, runtime)
     if named := _NAMED.search(said):
         attempt.reason = f'requirements:{canonicalize_name(named[1])}'
+        if lacking := _NO_SUCH_VERSION.search(said):
+            attempt.absent = canonicalize_name(lacking[1])
     return False
 
 

@@ -13,6 +13,7 @@ import pytest
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import LockedRequirements, resolve_requirements
+from coevo.languages.python.supply import PythonSupply
 from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Sandbox
 from tests.coevo.languages.python.shops import PROJECT, Shop, method, shop
@@ -181,6 +182,25 @@ def test_missing_interpreter_is_reported(tmp_path: Path) -> None:
         if not place.builds[1].runtime:
             assert {build.runtime_lacking for build in place.builds} == {'3.14'}
             assert place.builds[1].find_trouble('.') == 'runtime_missing'
+
+
+@pytest.mark.parametrize(
+    ('line', 'lacking'),
+    [
+        ('coevo-has-no-such-package>=3', None),
+        ("coevo-has-no-such-package; python_version<'3.12'", '3.12'),
+    ],
+)
+def test_interpreter_that_is_not_here_is_no_reason_where_none_would_help(
+    line: str, lacking: str | None, tmp_path: Path
+) -> None:
+    only = PythonSupply()
+    only.known = tuple(one for one in find_interpreters() if one.feature == (3, 11))
+    project = PROJECT.replace('<3.12', '<3.13') + f'dependencies = ["{line}"]\n'
+    with shop(tmp_path, FILES, {'README': ''}, project, runtimes=only) as place:
+        for build in place.builds:
+            assert build.find_trouble('.') == 'requirements:coevo-has-no-such-package'
+            assert build.runtime_lacking == lacking
 
 
 @pytest.mark.slow

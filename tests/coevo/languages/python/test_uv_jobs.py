@@ -313,6 +313,34 @@ def test_a_missing_package_is_read_from_uv_output(
     assert found.workarounds == ('without-sole',)
 
 
+@pytest.mark.parametrize(
+    ('lines', 'is_final'),
+    [
+        (('sole',), True),
+        (('lace>=3',), True),
+        (('lace==1.503',), True),
+        (('sole; python_version > "3"',), False),  # another interpreter may not need it
+        (('boot',), False),  # nor may a library of another day
+        (('shoe', 'lace<2'), False),
+        (('clog',), False),  # which may have a wheel for another interpreter
+    ],
+)
+def test_only_what_the_project_requires_and_no_index_has_is_final(
+    lines: tuple[str, ...],
+    is_final: bool,
+    sandbox: Sandbox,
+    interpreter: Interpreter,
+    shelf: Shelf,
+) -> None:
+    shelf.add_wheel('boot', '1.0', ('sole',))
+    shelf.add_source('clog', '1.0', {'setup.py': ''})
+    found = resolve_requirements(
+        Needs(runtime=lines), interpreter, DAY, lambda *_: 'no_source', sandbox
+    )
+    assert isinstance(found, ResolutionFailure)
+    assert found.is_final is is_final
+
+
 def test_a_package_without_a_wheel_is_read_from_uv_output(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf
 ) -> None:
