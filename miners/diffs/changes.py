@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from coevo.git.repository import FileChange, Repository
+from coevo.git.repository import CorruptObject, FileChange, Repository
 from coevo.languages.layout import ProductionKind, Side
 from coevo.languages.table import get_reading
 from coevo.model.profiles import Gate
@@ -171,7 +171,7 @@ class _PairDifference:
         if self.changed.reason is not None:
             return compared
         if self.gate is not None and not self.changed.tests_changed:
-            compared.reason = DiffReason.NO_TEST_CHANGE
+            compared.reason = self._explain_no_test_change()
             return compared
         unchanged: list[_Ends] = []
         changed: list[tuple[MethodChange, _Ends]] = []
@@ -194,7 +194,7 @@ class _PairDifference:
             and self.changed.source_changed
             and changes <= {MethodChange.DELETED}
         ):
-            compared.reason = DiffReason.NO_TEST_CHANGE
+            compared.reason = self._explain_no_test_change(compared.total)
             return compared
         compared.referring = [self._make_candidate(change, *ends) for change, ends in changed]
         compared.referring += elsewhere
@@ -204,6 +204,23 @@ class _PairDifference:
         if not compared.total and not compared.apart:
             compared.reason = DiffReason.NO_TEST_FOUND
         return compared
+
+    def _explain_no_test_change(self, compared: int = 0) -> DiffReason:
+        """Return the reason of a pair without a change of tests: whether it has a test at all.
+
+        A file that the clone lacks may have one.
+
+        compared  the number of its tests that are known
+        """
+        try:
+            has_tests = compared or any(
+                end.list_tests(path)
+                for end in (self.new, self.old)
+                for path in end.tree.list_paths(Side.TEST)
+            )
+        except CorruptObject:
+            has_tests = True
+        return DiffReason.NO_TEST_CHANGE if has_tests else DiffReason.NO_TEST_FOUND
 
     def _add_unchanged_tests(self, compared: _ComparedTests, unchanged: Sequence[_Ends]) -> None:
         """Add the unchanged tests that refer to a changed declaration, and count the others.

@@ -61,6 +61,20 @@ def test_a_pair_is_of_use_if_a_test_or_what_it_reads_changed(
         assert changes(change) == expected
 
 
+@pytest.mark.parametrize(
+    'others', [{}, {'FareTest': unit_tests(ROWS % 1)}], ids=['no test file', 'a file of rows']
+)
+def test_a_pair_of_a_project_without_any_test_says_so(
+    tmp_path: Path, others: dict[str, str]
+) -> None:
+    change = compare(tmp_path, {'Fare': CODE % 1, **others}, {'Fare': CODE % 2, **others})
+    assert change.reason is DiffReason.NO_TEST_FOUND
+    emptied = {'Fare': CODE % 2, 'FareTest': unit_tests()}
+    other = tmp_path / 'other'
+    change = compare(other, {'Fare': CODE % 1, 'FareTest': unit_tests(TEST % ('a', 1))}, emptied)
+    assert change.reason is DiffReason.NO_TEST_CHANGE
+
+
 def test_unchanged_tests_are_drawn_as_a_share_and_the_others_are_counted(tmp_path: Path) -> None:
     """Of 12 changed tests 2 more may run; all 30 unchanged ones use the code, and 5 others do not."""
     kept = [TEST % (f'kept{n}', 1) for n in range(30)]
