@@ -20,6 +20,7 @@ from coevo.languages.table import (
     LANGUAGES,
     detect_languages,
     explain_no_language,
+    suggest_project_folders,
 )
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
@@ -135,8 +136,13 @@ def list_routes(options: MineOptions, clone: Clone, repository: Repository) -> t
     head = repository.resolve(start)
     languages = detect_languages(repository, head)
     if not languages:
-        why = explain_no_language(repository, head)
-        raise Fatal(f'{clone.repo} at {head[:12]} {why}: nothing of it can be mined')
+        why, advice = (
+            explain(repository, head) for explain in (explain_no_language, suggest_project_folders)
+        )
+        raise Fatal(
+            f'{clone.repo} at {head[:12]} {why}: nothing of it can be mined'
+            + (f'. {advice}' if advice else '')
+        )
     return tuple(
         Route(
             repo=clone.repo,

@@ -25,7 +25,12 @@ from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.builds import Build
 from coevo.languages.engine import BuiltPair, RunSettings
-from coevo.languages.table import LANGUAGES, detect_languages, get_engine_version
+from coevo.languages.table import (
+    LANGUAGES,
+    detect_languages,
+    get_engine_version,
+    suggest_project_folders,
+)
 from coevo.model.listener import SILENT, Listener
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome, Walk
@@ -145,8 +150,10 @@ def _validate_languages(
         if validation.valid:
             return validation, spent
         findings.append(validation)
-    nothing = replace(blank, reason=InvalidReason.NO_BUILD_FILE)
-    return next(iter(findings), nothing), spent
+    if findings:
+        return findings[0], spent
+    advice = suggest_project_folders(repository, blank.rev)
+    return replace(blank, reason=InvalidReason.NO_BUILD_FILE, detail=advice), spent
 
 
 def _validate_language(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import posixpath
+import shlex
+from collections.abc import Iterable, Mapping
 
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
@@ -14,6 +16,7 @@ from coevo.languages.java import fixes as java_fixes, language as java
 from coevo.languages.measures import Measures
 from coevo.languages.prints import PRINT_VERSION
 from coevo.languages.python import fixes as python_fixes, language as python
+from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import FileSurgery
 
@@ -41,6 +44,10 @@ _OTHER_BUILDS = {
     'package.json': 'npm',
 }
 
+# Those of folders that are named if the root has none.
+_BUILDS = frozenset({'pom.xml', 'go.mod', *BUILD_FILES})
+_MOST_NAMED = 5
+
 
 def detect_languages(repository: Repository, rev: str) -> tuple[Language, ...]:
     """Return the languages whose build tools build a revision, in the order of the table."""
@@ -63,6 +70,37 @@ def explain_no_language(repository: Repository, rev: str) -> str:
     if others:
         why += f'; it is built by {" and ".join(others)}, which coevo cannot run'
     return why
+
+
+def suggest_project_folders(repository: Repository, rev: str) -> str:
+    """Return a sentence on how folders with build files are mined; empty if there are none."""
+    folders = _list_project_folders(repository.tree(rev))
+    if not folders:
+        return ''
+    more = f' and {len(folders) - _MOST_NAMED} more' if len(folders) > _MOST_NAMED else ''
+    return (
+        f'There are build files in {", ".join(folders[:_MOST_NAMED])}{more}; '
+        f'{suggest_split(folders[0])}'
+    )
+
+
+def _list_project_folders(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the topmost folders with a build file of a language, sorted."""
+    found: list[str] = []
+    for folder in sorted({posixpath.dirname(p) for p in paths if posixpath.basename(p) in _BUILDS}):
+        if folder and not any(folder.startswith(f'{above}/') for above in found):
+            found.append(folder)
+    return tuple(found)
+
+
+def suggest_split(folder: str) -> str:
+    """Return a clause that says how a folder of a repository is mined."""
+    branch = f'only-{posixpath.basename(folder)}'
+    split = shlex.join(['git', 'subtree', 'split', f'--prefix={folder}', '--branch', branch])
+    return (
+        f'coevo mines a repository from its root, and no folder by itself: `{split}` makes a branch '
+        f'of the folder, and `{shlex.join(["--ref", branch])} --name OWNER/NAME` mines that'
+    )
 
 
 def get_reading(language: str) -> LanguageReading:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from git import InvalidGitRepositoryError, Repo
+from git import InvalidGitRepositoryError, NoSuchPathError, Repo
 
 from coevo.display import terminal
 from coevo.git.repository import Repository
+from coevo.languages.table import suggest_split
 from coevo.model.errors import Fatal
 from coevo.storage.clone_folders import locate_clone, lock_for_change, lock_for_use
 from coevo.storage.durable import sync_to_disk
@@ -215,8 +216,7 @@ def _make_local_source(path: Path) -> _CloneSource:
         with Repo(path.absolute(), expand_vars=False) as repository:
             common, origin = Path(repository.common_dir), _load_origin(repository)
     except (InvalidGitRepositoryError, OSError) as error:
-        message = f'{path} is not a Git repository; name a clone, a URL or owner/name'
-        raise Fatal(message) from error
+        raise Fatal(_explain_no_repository(path)) from error
     if (common / 'shallow').exists():
         raise Unclonable(
             RepositoryReason.SHALLOW,
@@ -230,6 +230,22 @@ def _make_local_source(path: Path) -> _CloneSource:
         repo=on_github
         or _make_local_name((folder.parent if folder.name == '.git' else folder).name),
         url=f'{GITHUB}/{on_github}' if on_github else None,
+    )
+
+
+def _explain_no_repository(path: Path) -> str:
+    """Return a sentence on a path that is no repository, such as a folder of one."""
+    try:
+        with Repo(path.resolve(), search_parent_directories=True, expand_vars=False) as around:
+            top = around.working_tree_dir
+    except (InvalidGitRepositoryError, NoSuchPathError, OSError):
+        top = None
+    if top is None or not path.is_dir():
+        return f'{path} is not a Git repository; name a clone, a URL or owner/name'
+    folder = path.resolve().relative_to(Path(top).resolve()).as_posix()
+    return (
+        f'{path} is not a Git repository, but a folder of {top}: name that. '
+        f'If the folder is a project of its own: {suggest_split(folder)}'
     )
 
 

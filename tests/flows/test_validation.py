@@ -10,7 +10,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.languages.builds import Build
-from coevo.languages.table import get_engine_version
+from coevo.languages.table import get_engine_version, suggest_split
 from coevo.storage.place import Url
 from coevo.storage.places import open_place
 from flows.validation import (
@@ -114,7 +114,10 @@ def module(name: str, files: Mapping[str, str]) -> dict[str, str]:
 
 BROKEN = source('Bag', '    public static int none() { return ""; }\n')
 CASES: dict[InvalidReason, tuple[str, Mapping[str, str]]] = {
-    InvalidReason.NO_BUILD_FILE: ('', {'build.gradle': '', 'old/pom.xml': pom()}),
+    InvalidReason.NO_BUILD_FILE: (
+        f'There are build files in old; {suggest_split("old")}',
+        {'build.gradle': '', 'old/pom.xml': pom()},
+    ),
     InvalidReason.LEVEL_TOO_OLD: ('Java 6', {**GOOD, 'pom.xml': of_level('1.6')}),
     InvalidReason.DOES_NOT_BUILD: (
         'bad: maven-compiler-plugin:compile',

@@ -147,6 +147,10 @@ def test_a_language_without_its_runtime_does_not_stop_mining_of_the_others(
             'build.gradle',
             r'it is built by Gradle, of which none was found \(set GRADLE_HOME\): nothing of it can be mined',
         ),
+        (
+            'services/till/go.mod',
+            r'be mined\. There are build files in services/till; coevo mines a repository from .*`git subtree split --prefix=services/till --branch only-till`',
+        ),
     ],
 )
 def test_a_repository_of_no_known_language_is_refused_with_what_each_needs(

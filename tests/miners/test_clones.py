@@ -326,6 +326,11 @@ def test_a_folder_that_is_no_repository_is_refused(
     for folder in (tmp_path, source / 'inside'):
         with pytest.raises(Fatal, match='not a Git repository'):
             obtain_clone(str(folder), store=store)
+    told = (
+        f'a folder of {source}: name that.*git subtree split --prefix=inside --branch only-inside'
+    )
+    with pytest.raises(Fatal, match=told):
+        obtain_clone(str(source / 'inside'), store=store)
 
 
 @pytest.mark.parametrize('name', ['$HOME', '${HOME}', '~', '%41'])
