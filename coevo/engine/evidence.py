@@ -8,10 +8,12 @@ compile breaks its whole module.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.engine.results import CellResult, Evidence, PairEvaluation
+from coevo.languages.verdicts import Verdict
 from coevo.model.labels import (
     BROKEN_CELL,
     TRACKS,
@@ -23,6 +25,8 @@ from coevo.model.labels import (
 from coevo.model.reasons import LIBRARY_REASONS
 from coevo.model.records import Candidate
 from coevo.model.words import BreakageCause, Cell, Label, Outcome, Track
+
+_VARIABLE = re.compile(r"'([A-Z][A-Z0-9_]{0,63})'")
 
 CAUSES_WITH_TRACK = {
     Track.UPDATE: (BreakageCause.PRODUCTION,),
@@ -165,7 +169,18 @@ def _drop_contradiction(reason: str, cells: Mapping[Cell, CellResult]) -> Decisi
     if verdict.outcome is Outcome.UNBUILDABLE and verdict.signature in LIBRARY_REASONS:
         return _make_drop(verdict.signature, reason)
     withheld = f'environment: {verdict.environment}' if verdict.environment else None
-    return _make_drop(reason, ', '.join(filter(None, (verdict.signature, withheld))))
+    parts = (verdict.signature, find_missing_name(verdict), withheld)
+    return _make_drop(reason, ', '.join(filter(None, parts)))
+
+
+def find_missing_name(verdict: Verdict) -> str | None:
+    """Return the name that a test looked up in vain, if it is written like an environment variable.
+
+    Other messages are not the same in each run.
+    """
+    match = _VARIABLE.fullmatch(verdict.message)
+    is_lookup = (verdict.signature or '').startswith('KeyError@')
+    return match[1] if match is not None and is_lookup else None
 
 
 def _make_drop(reason: str, detail: str = '') -> Decision:

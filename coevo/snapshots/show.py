@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -148,11 +149,35 @@ def _render_reasons(connection: duckdb.DuckDBPyConnection, of: str) -> str:
         f'SELECT stage, unit, reason, count(*) AS n FROM drops WHERE {of} GROUP BY ALL '
         'ORDER BY stage, n DESC, reason',
     )
-    return '\n'.join(
-        f'{row["n"]:>5}  {row["unit"]}{"" if row["n"] == 1 else "s"} at {row["stage"]}: '
-        f'{explain_reason(row["reason"])}'
-        for row in groups
+    details = blocks.query_rows(
+        connection,
+        f"SELECT stage, reason, detail, count(*) AS n FROM drops WHERE {of} AND detail <> '' "
+        'GROUP BY ALL ORDER BY n DESC, detail',
     )
+    by_reason: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in details:
+        by_reason[row['stage'], row['reason']].append(row)
+    return '\n'.join(
+        line
+        for row in groups
+        for line in _render_reason(row, by_reason[row['stage'], row['reason']])
+    )
+
+
+# Most details that are shown for a reason.
+_MOST_DETAILS = 5
+
+
+def _render_reason(group: Row, details: list[Row]) -> Iterator[str]:
+    """Yield a line for a reason, and below it one for each of its most common details."""
+    yield (
+        f'{group["n"]:>5}  {group["unit"]}{"" if group["n"] == 1 else "s"} at {group["stage"]}: '
+        f'{explain_reason(group["reason"])}'
+    )
+    for row in details[:_MOST_DETAILS]:
+        yield f'       {row["n"]:>5}  {row["detail"]}'
+    if len(details) > _MOST_DETAILS:
+        yield f'       and {len(details) - _MOST_DETAILS} more details'
 
 
 def render_by_id(path: Path | str, id: str) -> str:

@@ -104,6 +104,6 @@ def _render_group(reason: str, rows: Sequence[Row]) -> Iterator[str]:
     yield f'{len(rows):>5}  {explain_reason(reason)}'
     for row in rows[:_MOST]:
         what = format_method_name(row) if row['test_method'] else row['test_file'] or ''
-        yield f'       {join_parts(row["key"], row["change"], what)}'
+        yield f'       {join_parts(row["key"], row["change"], what, row["detail"])}'
     if len(rows) > _MOST:
         yield f'       and {len(rows) - _MOST} more'

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from coevo.engine.evidence import find_missing_name
+from coevo.languages.verdicts import Verdict
 from coevo.model.words import Cell, Label, Outcome, Stage, Track
 from tests.languages import toys
 from tests.languages.toy import running
@@ -125,3 +127,18 @@ def test_method_that_loses_its_process_to_a_neighbour_is_run_again_alone(evidenc
 def test_every_candidate_is_labelled_or_dropped(evidence: Mined) -> None:
     label_drops = [drop for drop in evidence.drops if drop.stage is Stage.LABEL]
     assert len(evidence.methods) + len(label_drops) == sum(row.candidates for row in evidence.pairs)
+
+
+@pytest.mark.parametrize(
+    ('signature', 'message', 'name'),
+    [
+        ('KeyError@<frozen os>:__getitem__', "'ACME_TOKEN'", 'ACME_TOKEN'),
+        ('KeyError@till.py:price', "'price of today'", None),
+        ('ValueError@till.py:price', "'ACME_TOKEN'", None),
+    ],
+)
+def test_variable_that_a_dropped_test_misses_is_named(
+    signature: str, message: str, name: str | None
+) -> None:
+    verdict = Verdict(outcome=Outcome.ERROR, signature=signature, message=message)
+    assert find_missing_name(verdict) == name

@@ -152,6 +152,22 @@ def test_a_pair_shows_its_labelled_methods_and_its_drops(snapshot: Path) -> None
     assert f'       {key}, changed, ferry.FareTest#flickers()' in lines
 
 
+def test_details_of_drops_are_shown_with_a_pair_and_counted_with_a_repository(
+    tmp_path: Path,
+) -> None:
+    store, one, repo = Store(tmp_path / 'store'), segments.segment(1), 'example/pier'
+    detail = 'ModuleNotFoundError@acme'
+    drops = tuple(dataclasses.replace(drop, detail=detail) for drop in one.drops)
+    segments.fill_elsewhere(store, repo, dataclasses.replace(one, drops=drops))
+    snapshots.write(store, tmp_path / 'snapshot')
+    shown = render_by_id(tmp_path / 'snapshot', repo).splitlines()
+    reason = next(at for at, line in enumerate(shown) if '(flaky)' in line)
+    assert shown[reason + 1].split() == ['1', detail]
+    pair = compute_short_hash(repo, 'java', segments.rev(0), segments.rev(1))
+    shown = render_by_id(tmp_path / 'snapshot', pair).splitlines()
+    assert any(line.endswith(f'ferry.FareTest#flickers(), {detail}') for line in shown)
+
+
 def test_a_repository_shows_its_walks_tasks_and_drop_reasons(snapshot: Path) -> None:
     lines = render_by_id(snapshot, segments.REPO).splitlines()
     assert lines[0] == f'repository  {segments.REPO}'
