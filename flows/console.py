@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -11,8 +12,9 @@ from rich.table import Table
 
 from coevo.languages.table import LANGUAGES
 from coevo.model.reasons import Reason, explain_reason
-from coevo.model.segment import Segment
+from coevo.model.segment import Segment, count_tasks, has_tasks
 from coevo.model.words import MethodChange
+from flows.drop_examples import describe_examples
 from flows.funnel import count_labels, count_project_command_results
 from packagers.funnel import FunnelStep
 from packagers.news import RepositoryNews
@@ -30,14 +32,17 @@ def print_report(
         f'{report.repo} ({_format_languages(report)}{report.walk}): {report.visited} commits visited, '
         f'{report.pairs} pairs, {report.executed} mined now, {report.reused} known before'
     )
+    if not report.visited:
+        console.print(
+            'No commit lies within the dates that were asked for; the funnel is of earlier runs.'
+        )
     if report.reused and not report.executed:
         console.print('What is known is not run again; --again does so.')
     console.print(build_funnel_table(steps))
     for line in describe_drop_reasons(steps):
         console.print(line, markup=False, highlight=False)
-    counted = count_labels(segments)
-    if counted:
-        console.print('labels: ' + ', '.join(f'{name} {count}' for name, count in counted))
+    for line in (*describe_examples(segments), *describe_labels(segments)):
+        console.print(line, markup=False, highlight=False)
     if umpire := count_project_command_results(segments).sentence:
         console.print(umpire, markup=False, highlight=False)
     for sentence in (*report.warnings, *_describe_missing_runtimes(segments)):
@@ -50,6 +55,39 @@ def print_report(
         console.print(sentence, markup=False, highlight=False)
     if report.bugs:
         console.print(describe_bugs(report.bugs), markup=False, highlight=False)
+
+
+def describe_labels(segments: Sequence[Segment]) -> Iterator[str]:
+    """Yield a sentence with the test methods of each label, and one with the tasks of them."""
+    counted = count_labels(segments)
+    if counted:
+        yield 'labels of test methods: ' + ', '.join(f'{name} {count}' for name, count in counted)
+    tasks = sum(map(count_tasks, segments))
+    if tasks:
+        methods = sum(row.track is not None for segment in segments for row in segment.methods)
+        yield (
+            f'tasks: {tasks}, of {methods} of these test methods; those of one pair, test file and '
+            'track are one task'
+        )
+
+
+def describe_next_step(report: MineReport, store: str, segments: Sequence[Segment]) -> str:
+    """Return a sentence on what to do after a run.
+
+    store  as the user named it, without credentials
+    """
+    if report.failures or report.unmined:
+        return 'next: run the same command again, for what could not be mined now'
+    if not any(map(has_tasks, segments)) and not any(one.single_revision for one in segments):
+        return (
+            'next: see what to do about each reason in docs/mining.md, Nothing came out?, or visit '
+            'more commits with --commits'
+        )
+    options = '' if store == 'store' else f' --store {shlex.quote(store)}'
+    return (
+        f'next: `coevo release{options} --snapshot snapshots/mine` writes a snapshot, and `coevo show '
+        f'snapshots/mine {report.repo}` lists its tasks and all that left'
+    )
 
 
 def _describe_unmeasured_pairs(report: MineReport) -> Iterator[str]:

@@ -346,9 +346,13 @@ def _build_missing_runtime_segment(
 ) -> Segment:
     """Return a segment with the drop `runtime_missing`.
 
-    Its key is not that of the pair, so that the pair is mined once the runtime is there.
+    Its key is not that of the pair, so that the pair is mined once the runtime is there. Its detail
+    says why the revisions are not built with the runtime that is here.
     """
     detail = f'{LANGUAGES[pair.language].RUNTIME.lower()} {release}'
+    build = next((end for end in (evaluation.old, evaluation.new) if end.runtime), None)
+    if build is not None and build.summary != 'built':
+        detail += f'; with {build.runtime}: {build.summary}'
     segment = _build_empty_segment(run, pair, Reason.RUNTIME_MISSING, detail, evaluation)
     return replace(
         segment, key=compute_missing_runtime_key(compute_segment_key(run, pair), release)

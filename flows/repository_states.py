@@ -31,7 +31,7 @@ _SENTENCES = {
     RepositoryState.DUE: 'to be mined',
     RepositoryState.WAITING: 'to be validated',
     RepositoryState.UNANSWERED: 'GitHub did not answer; the next crawl asks again',
-    RepositoryState.DONE: 'nothing to do until it has new commits',
+    RepositoryState.DONE: 'all its pairs are mined',
     RepositoryState.INVALID: 'its latest validation found a reason against it',
     RepositoryState.WITHDRAWN: 'taken back by those who maintain the data',
     RepositoryState.GONE: 'deleted, private, blocked or disabled',

@@ -105,6 +105,15 @@ class PackedSegments:
             if _TRACK in data:
                 yield codec.decode_record(Segment, data)
 
+    def iterate_with_reason(self, reason: str) -> Iterator[Segment]:
+        """Yield the segments with a drop for this reason; most others are not decoded."""
+        for piece in self.pieces:
+            data = piece.unpack()
+            if f'"{reason}"'.encode() in data:
+                segment = codec.decode_record(Segment, data)
+                if any(drop.reason == reason for drop in segment.drops):
+                    yield segment
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinedPartition:

@@ -168,8 +168,9 @@ _SETTINGS = (
 
 def _mine(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console, show_progress
+    from coevo.display.terminal import hide_credentials
     from coevo.storage.store import Store
-    from flows.console import print_report
+    from flows.console import describe_next_step, print_report
     from flows.funnel import build_funnel
     from flows.pipeline import mine
 
@@ -185,6 +186,13 @@ def _mine(arguments: argparse.Namespace) -> int:
     segments = tuple(segment for each in report.partitions for segment in store.load_segments(each))
     drops = [drop for each in report.partitions for drop in store.load_walk(each).drops]
     print_report(console, report, tuple(build_funnel(drops, segments)), segments)
+    shown = hide_credentials(str(arguments.store))
+    console.print(
+        describe_next_step(report, shown, segments),
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
     unfinished = report.measures.waiting or report.measures.bugs
     return 1 if report.failures or report.bugs or report.unmined or unfinished else 0
 

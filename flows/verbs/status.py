@@ -149,8 +149,9 @@ def _print_month_completeness(console: Console, store: Store, month: str) -> int
 
 def _print_repository(console: Console, store: Store, overview: StoreOverview, repo: str) -> None:
     """Print all that is known of a repository. Raises: Fatal if nothing is."""
-    from flows.console import build_funnel_table
-    from flows.funnel import build_funnel, count_labels, count_project_command_results
+    from flows.console import build_funnel_table, describe_labels
+    from flows.drop_examples import describe_examples
+    from flows.funnel import build_funnel, count_project_command_results
     from flows.status import summarise_repositories
 
     if repo not in overview.states:
@@ -174,6 +175,8 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
                 f'depth by tasks: {walk.budget.outcome} at {walk.budget.commits} commits, with '
                 f'{walk.budget.tasks} tasks in {walk.budget.cpu_seconds:.0f} CPU seconds ({walk.budget.rule})',
             )
+        for runtime, count in walk.lacking:
+            _print_sentence(console, f'{count} pairs were dropped for want of {runtime}')
         if walk.unmeasured:
             _print_sentence(console, f'{walk.unmeasured} tasks are not measured yet')
         for part in walk.stale:
@@ -182,11 +185,8 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
         console.print(
             build_funnel_table(tuple(build_funnel(store.load_walk(walk.partition).drops, segments)))
         )
-        counted = count_labels(segments)
-        if counted:
-            _print_sentence(
-                console, 'labels: ' + ', '.join(f'{name} {count}' for name, count in counted)
-            )
+        for sentence in (*describe_examples(segments), *describe_labels(segments)):
+            _print_sentence(console, sentence)
         umpire = count_project_command_results(segments).sentence
         if umpire:
             _print_sentence(console, umpire)

@@ -5,12 +5,22 @@ from __future__ import annotations
 import dataclasses
 import io
 from itertools import pairwise
+from typing import Any
 
+import pytest
 from rich.console import Console
 
 from coevo.model.reasons import Reason
+from coevo.model.segment import Segment
 from coevo.model.words import Stage
-from flows.console import build_funnel_table, describe_drop_reasons, print_report
+from flows.console import (
+    build_funnel_table,
+    describe_drop_reasons,
+    describe_labels,
+    describe_next_step,
+    print_report,
+)
+from flows.drop_examples import describe_examples
 from flows.funnel import build_funnel, count_labels
 from flows.missing_pairs import MineReport
 from packagers.funnel import FunnelStep
@@ -93,3 +103,70 @@ def test_a_missing_runtime_is_reported_with_the_command_that_installs_it() -> No
         '1 pair was dropped for want of JDK 21; once `coevo doctor --install jdk-21`'
         in log.getvalue()
     )
+
+
+def a_report(**changed: Any) -> MineReport:
+    report = MineReport(repo=segments.REPO, walk=segments.PARTITION.walk, visited=1, pairs=1)
+    return dataclasses.replace(report, **changed)
+
+
+def dropped(*details: str) -> Segment:
+    """A segment whose tests were dropped at the label, each with one of the details."""
+    drops = [
+        dataclasses.replace(
+            segments.drop(1, Stage.LABEL, str(number), 't_new_c_new_error'),
+            detail=detail,
+            test_file='tests/test_fare.py',
+            test_method=f'test_{number}',
+        )
+        for number, detail in enumerate(details)
+    ]
+    return dataclasses.replace(segments.segment(1), methods=(), drops=tuple(drops))
+
+
+@pytest.mark.parametrize(
+    ('detail', 'words'),
+    [
+        ('ModuleNotFoundError@acme.helper', 'the module acme.helper was not found'),
+        ('requirements:acme-core', 'the requirement acme-core cannot be installed'),
+        ('modules:acme.example/core: not found', 'cannot be had: acme.example/core: not found'),
+        ('KeyError@<frozen os>:__getitem__, ACME_TOKEN', 'stored under ACME_TOKEN'),
+        ('KeyError@fare.py:of', 'KeyError@fare.py:of, such as for test_1'),
+    ],
+)
+def test_what_is_amiss_in_most_dropped_tests_is_named_with_one_of_them(
+    detail: str, words: str
+) -> None:
+    heading, example = describe_examples([dropped('other', detail, detail, '')])
+    assert heading == 'Examples of the most common reasons:'
+    assert example.strip().startswith('t_new_c_new_error (2 of 4): ')
+    assert words in example
+    assert f'test_1 in tests/test_fare.py at {segments.rev(1)[:12]}' in example
+    assert ('Private libraries' in example) is not detail.startswith('KeyError')
+
+
+def test_drops_without_any_detail_give_no_example() -> None:
+    assert list(describe_examples([dropped('', '')])) == []
+
+
+def test_labels_count_test_methods_and_tasks_are_counted_beside_them() -> None:
+    told = list(describe_labels([segments.segment(1), segments.segment(2)]))
+    assert told[0] == 'labels of test methods: generation 2, refinement 2, update 2'
+    assert told[1].startswith('tasks: 4, of 4 of these test methods; ')
+
+
+def test_a_run_ends_with_the_next_step() -> None:
+    found, none = [segments.segment(1)], [dropped('')]
+    step = describe_next_step(a_report(), 'my store', found)
+    assert "`coevo release --store 'my store' --snapshot snapshots/mine`" in step
+    assert '`coevo release --snapshot' in describe_next_step(a_report(), 'store', found)
+    assert 'Nothing came out?' in describe_next_step(a_report(), 'store', none)
+    failed = a_report(failures={'one': 'no network'})
+    assert 'run the same command again' in describe_next_step(failed, 'store', found)
+
+
+@pytest.mark.parametrize('visited', [0, 1])
+def test_a_run_without_any_commit_says_so(visited: int) -> None:
+    log = io.StringIO()
+    print_report(Console(file=log, width=160), a_report(visited=visited), steps(), [])
+    assert ('No commit lies within the dates' in log.getvalue()) is (visited == 0)

@@ -1,0 +1,42 @@
+"""The status of a repository: what is to be done next, and why."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from coevo.command.main import main
+from coevo.model.reasons import Reason
+from coevo.model.words import Stage
+from coevo.storage.store import Store
+from flows.status import summarise_repositories
+from tests import segments
+
+REPO = 'example/pier'
+
+
+def test_a_repository_whose_pairs_lack_a_runtime_waits_for_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, one = Store(tmp_path / 'store'), segments.segment(1)
+    lost = segments.drop(1, Stage.PAIR, segments.pair_id(1), Reason.RUNTIME_MISSING)
+    segments.fill_elsewhere(
+        store,
+        REPO,
+        dataclasses.replace(
+            one, pair=segments.pair(1, runtime_missing='21'), methods=(), cells=(), drops=(lost,)
+        ),
+        # Another runtime that was wanted first is not missed by a pair that was built.
+        dataclasses.replace(segments.segment(2), pair=segments.pair(2, runtime_missing='11')),
+    )
+    (status,) = summarise_repositories(store, [REPO])
+    (walk,) = status.walks
+    assert walk.lacking == (('jdk-21', 1),)
+    # Other code makes them stale, which comes first.
+    current = dataclasses.replace(walk, stale=(), unmined=0, unmeasured=0)
+    status = dataclasses.replace(status, walks=(current,))
+    assert status.next_step == 'run `coevo doctor --install jdk-21`, then mine it again'
+    assert main(['pipeline', 'status', REPO, '--store', str(tmp_path / 'store')]) == 0
+    assert '1 pairs were dropped for want of jdk-21' in capsys.readouterr().out
