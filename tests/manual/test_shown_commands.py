@@ -39,6 +39,8 @@ NOT_RUN = {
     'coevo pipeline crawl': 'GitHub; tests/flows/test_discovery.py has a server of its own',
     'coevo pipeline rank': 'candidates of a crawl; tests/flows/test_plans.py ranks folders',
     'OWNER/NAME': 'GitHub; the same verb is run with a folder below',
+    'my-monorepo': 'a branch of a folder is mined as any branch is; tests/languages/test_several_languages.py '
+    'has the advice',
     'apache/commons-csv': 'GitHub; the same verb is run with a folder below',
     's3://': 'a bucket; tests/flows/test_object_store.py has a server of its own',
     'https://example.org/2026-06': 'no such server; tests/coevo/snapshots/test_published.py has one',
