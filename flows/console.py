@@ -17,6 +17,7 @@ from coevo.model.words import MethodChange
 from flows.drop_examples import describe_examples
 from flows.funnel import count_labels, count_project_command_results
 from packagers.funnel import FunnelStep
+from packagers.kept_out import KEPT_OUT
 from packagers.news import RepositoryNews
 
 if TYPE_CHECKING:
@@ -83,10 +84,12 @@ def describe_next_step(report: MineReport, store: str, segments: Sequence[Segmen
             'next: see what to do about each reason in docs/mining.md, Nothing came out?, or visit '
             'more commits with --commits'
         )
+    kept_out = any(warning.startswith(KEPT_OUT) for warning in report.warnings)
     options = '' if store == 'store' else f' --store {shlex.quote(store)}'
     return (
         f'next: `coevo release{options} --snapshot snapshots/mine` writes a snapshot, and `coevo show '
         f'snapshots/mine {report.repo}` lists its tasks and all that left'
+        + (', without what licences keep out' if kept_out else '')
     )
 
 

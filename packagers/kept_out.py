@@ -10,6 +10,7 @@ from coevo.model.reasons import Reason
 from coevo.model.words import Stage
 from packagers.rows import Rows
 
+KEPT_OUT = 'kept out of a release'
 # Repositories that are named; there may be thousands.
 _MOST = 10
 
@@ -20,7 +21,7 @@ class KeptOut:
 
     licence    its SPDX expression; None if there is none that coevo knows
     is_silent  whether the revisions say nothing of a licence
-    methods    number of labelled tests
+    methods    number of labelled test methods; a task may have several
     files      number of test files of revisions
     """
 
@@ -33,10 +34,10 @@ class KeptOut:
     def __str__(self) -> str:
         counts = ' and '.join(
             f'{count} {name}{"" if count == 1 else "s"}'
-            for count, name in ((self.methods, 'labelled test'), (self.files, 'test file'))
+            for count, name in ((self.methods, 'labelled test method'), (self.files, 'test file'))
             if count
         )
-        return f'kept out of a release: {counts} of {self.repo}, since {self._explain_kept_out}'
+        return f'{KEPT_OUT}: {counts} of {self.repo}, since {self._explain_kept_out}'
 
     @property
     def _explain_kept_out(self) -> str:

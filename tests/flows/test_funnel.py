@@ -160,6 +160,8 @@ def test_a_run_ends_with_the_next_step() -> None:
     step = describe_next_step(a_report(), 'my store', found)
     assert "`coevo release --store 'my store' --snapshot snapshots/mine`" in step
     assert '`coevo release --snapshot' in describe_next_step(a_report(), 'store', found)
+    kept_out = a_report(warnings=('kept out of a release: 3 labelled test methods',))
+    assert describe_next_step(kept_out, 'store', found).endswith('what licences keep out')
     assert 'Nothing came out?' in describe_next_step(a_report(), 'store', none)
     failed = a_report(failures={'one': 'no network'})
     assert 'run the same command again' in describe_next_step(failed, 'store', found)

@@ -60,7 +60,7 @@ def repository(tmp_path: Path) -> Path:
 def test_mining_and_releasing_say_what_a_missing_licence_keeps_out(
     repository: Path, tmp_path: Path
 ) -> None:
-    said = '1 labelled test of me/project, since no licence was found at their commits'
+    said = '1 labelled test method of me/project, since no licence was found at their commits'
     assert said in '\n'.join(mined(repository, tmp_path / 'store').warnings)
     sentence = released(tmp_path / 'store', tmp_path / 'snapshot')
     assert said in sentence
