@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coevo.model.drops import Drop
+from coevo.model.reasons import LIBRARY_REASONS
 from coevo.model.segment import Segment
 from coevo.model.words import Stage
 
@@ -22,7 +23,7 @@ _STAGES = (Stage.PAIR, Stage.LABEL)
 # What the details of drops begin with, and end in a name.
 _MODULE = re.compile(r'(?:import:)?ModuleNotFoundError@(?P<name>[\w.]+)')
 _REQUIREMENT = re.compile(r'(?:requirements|no_source|no_wheel):(?P<name>[\w.-]+)')
-_GO_MODULES = re.compile(r'modules:(?P<name>.+)')
+_GO_MODULES = re.compile(r'(?:modules|module not available):(?P<name>.+)')
 _VARIABLE = re.compile(r'KeyError@.*, (?P<name>[A-Z][A-Z0-9_]*)')
 
 _INDEX = 'name a package index that has it (docs/mining.md, Private libraries), then mine --again'
@@ -60,6 +61,8 @@ class DropExample:
     def sentence(self) -> str:
         """The detail in words, with a test that it concerns."""
         what, advice = _describe_detail(self.drop.detail)
+        if self.drop.reason in LIBRARY_REASONS:
+            what, advice = 'no repository that is asked has a library', _INDEX
         share = f'{self.count} of {self.total}' if self.count < self.total else f'{self.total}'
         where = f'the pair that ends at {self.rev[:12]}'
         if self.drop.test_method:
@@ -94,7 +97,7 @@ def _describe_detail(detail: str) -> tuple[str, str]:
     """Return a detail in words, and advice; the advice is empty if there is none."""
     for pattern, words, advice in _KINDS:
         if match := pattern.fullmatch(detail):
-            return words.format(match['name'][:_LONGEST]), advice
+            return words.format(match['name'].strip()[:_LONGEST]), advice
     return detail[:_LONGEST], ''
 
 

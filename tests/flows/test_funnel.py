@@ -130,6 +130,7 @@ def dropped(*details: str) -> Segment:
         ('ModuleNotFoundError@acme.helper', 'the module acme.helper was not found'),
         ('requirements:acme-core', 'the requirement acme-core cannot be installed'),
         ('modules:acme.example/core: not found', 'cannot be had: acme.example/core: not found'),
+        ('module not available: acme.example/core', 'cannot be had: acme.example/core, such'),
         ('KeyError@<frozen os>:__getitem__, ACME_TOKEN', 'stored under ACME_TOKEN'),
         ('KeyError@fare.py:of', 'KeyError@fare.py:of, such as for test_1'),
     ],
@@ -143,6 +144,14 @@ def test_what_is_amiss_in_most_dropped_tests_is_named_with_one_of_them(
     assert words in example
     assert f'test_1 in tests/test_fare.py at {segments.rev(1)[:12]}' in example
     assert ('Private libraries' in example) is not detail.startswith('KeyError')
+
+
+def test_a_library_that_no_repository_has_is_told_from_other_failures() -> None:
+    lost = dropped('t_old_c_old_unbuildable')
+    drops = tuple(dataclasses.replace(drop, reason=Reason.LIBRARY_MISSING) for drop in lost.drops)
+    _, example = describe_examples([dataclasses.replace(lost, drops=drops)])
+    assert 'library_missing (1): no repository that is asked has a library' in example
+    assert 'Private libraries' in example
 
 
 def test_drops_without_any_detail_give_no_example() -> None:
