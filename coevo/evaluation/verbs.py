@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from coevo.evaluation.submission import verb as submission_verb
-from coevo.model.errors import Fatal
+from coevo.model.errors import Fatal, Transient
 from coevo.model.families import Family
 from coevo.options.parser import (
     Parser,
@@ -180,7 +180,79 @@ def _run_evaluate(arguments: argparse.Namespace) -> int:
     submission = find_submission(arguments.predictions)
     claimed = load_claim(submission, arguments.out) if submission else None
     check_writable(arguments.out, '--out')
+    if submission is not None:
+        _select_submitted_tasks(arguments, submission)
+    _provide_texts(arguments, submission)
     return evaluate_and_show(_make_options(arguments, submission), arguments.out, claimed)
+
+
+def _select_submitted_tasks(arguments: argparse.Namespace, submission: SubmissionFolder) -> None:
+    """Select the tasks of a submission that has results, unless an option selects others.
+
+    What the submission leaves out of its snapshot is printed to standard error.
+    """
+    from coevo.evaluation.results import load_results
+    from coevo.evaluation.submission.coverage import describe_coverage, list_submitted_tasks
+
+    if arguments.tasks is not None or arguments.verified or arguments.paper is not None:
+        return
+    tasks = list_submitted_tasks(submission, arguments.snapshot)
+    if tasks is None:
+        return
+    arguments.tasks = sorted(tasks)
+    coverage = describe_coverage(
+        submission.metadata, load_results(submission.results), tasks, arguments.snapshot
+    )
+    print(f'the tasks of the submission are graded: {coverage}', file=sys.stderr)
+
+
+def _provide_texts(arguments: argparse.Namespace, submission: SubmissionFolder | None) -> None:
+    """Fetch the texts of the tasks that are graded, if the snapshot is an edition without them.
+
+    These are the tasks that are named, else those with a prediction. Raises: Transient if one that
+    is named cannot be had.
+    """
+    from coevo.evaluation.assignments import list_wanted_ids
+    from coevo.evaluation.texts import lacks_texts, provide_texts
+
+    if not lacks_texts(arguments.snapshot):
+        return
+    named = choose_task_ids(arguments)
+    answered = _list_answered_tasks(arguments, submission)
+    if arguments.tasks is None:
+        if answered is None:  # gold answers all tasks: it is for the user to say which
+            return
+        named = answered if named is None else named & answered
+    needed = list_wanted_ids(
+        arguments.snapshot,
+        named,
+        _parse_cutoff(arguments),
+        family=Family(arguments.family) if arguments.family else None,
+    )
+    texts = provide_texts(arguments.snapshot, needed, check_clones(arguments.clones), _say)
+    if texts.lacking and arguments.tasks is not None:
+        raise Transient(f'{len(texts.lacking)} of {len(needed)} tasks cannot be graded for now')
+    arguments.snapshot = texts.snapshot
+
+
+def _list_answered_tasks(
+    arguments: argparse.Namespace, submission: SubmissionFolder | None
+) -> frozenset[str] | None:
+    """Return the tasks that predictions answer; None for gold, which answers all."""
+    from coevo.evaluation.assignments import list_task_ids
+    from coevo.evaluation.predictions import GOLD, load_predictions
+    from coevo.snapshots import snapshot
+
+    path = submission.predictions if submission else arguments.predictions
+    if path == GOLD:
+        return None
+    with snapshot.translate_read_errors((arguments.snapshot,)):
+        known = list_task_ids(snapshot.attach_snapshots_unchecked((arguments.snapshot,)))
+    return frozenset(one.task_id for one in load_predictions(path, known))
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def evaluate_and_show(options: EvaluationOptions, out: Path, claimed: Claim | None = None) -> int:

@@ -117,6 +117,7 @@ def test_good_submission_is_called_good_and_its_hashes_are_printed(
     report = make_report(load_results(folder / 'results'))
     assert f'outcomes_sha256 {report.outcomes_sha256}' in told
     assert f'predictions_sha256 {report.predictions_sha256}' in told
+    assert 'after 2024-06-01, the training cutoff of gpt-4.1, and leaves out' in told
     assert told.endswith(f'{folder}: good\n')
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(json.loads((folder / 'submission.json').read_bytes()), SCHEMA)
@@ -168,6 +169,9 @@ WRONG: dict[str, Callable[[Path], None]] = {
         folder, snapshot_sha256='0' * 64
     ),
     'has no results.parquet': lambda folder: shutil.rmtree(folder / 'results'),
+    'results has no report.json; `coevo report regrade` writes it': lambda folder: (
+        folder / 'results' / 'report.json'
+    ).unlink(),
     'is not valid JSON; write one object on each line': lambda folder: (
         (folder / 'predictions.jsonl').write_text('{') and None
     ),

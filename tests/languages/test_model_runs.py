@@ -178,6 +178,37 @@ def test_a_run_is_a_submission_that_its_own_check_accepts(
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
+def test_a_submission_is_evaluated_on_its_own_tasks_whatever_was_fetched(
+    world: World, model: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where nothing was fetched its texts are; where more is there, it is no part of it."""
+    month, out = str(shutil.copytree(world.edition.parent, tmp_path / 'month')), tmp_path / 'out'
+    assert main(world.command(Path(month), model.url, out, '--limit', '1')) == 0
+    said = ('--contact', 'me@example.org', '--url', 'https://example.org/small')
+    assert main(['submit', '--new', str(out), *said]) == 0
+    shutil.rmtree(tmp_path / 'month/whole')
+    capsys.readouterr()
+    words = ['evaluate', month, str(out), '--store', str(world.store), '--out']
+    assert main([*words, str(tmp_path / 'again')]) == 0
+    told = capsys.readouterr()
+    assert 'the outcomes match the submission' in ' '.join(told.out.split())
+    assert 'fetching the texts of 1 task into' in told.err
+    assert f'about 1 of the 2 tasks of {month} and leaves out 1' in told.err
+    assert main(['get', month, '--clones', str(world.store)]) == 0
+    assert main([*words, str(tmp_path / 'third')]) == 0
+    assert 'the outcomes match the submission' in ' '.join(capsys.readouterr().out.split())
+    # what it answers and does not show in its results is graded, too
+    lines = (out / 'predictions.jsonl').read_text()
+    (other,) = {
+        row[0] for row in coevo.open(world.release).sql('SELECT task_id FROM tasks').fetchall()
+    } - {json.loads(lines)['task_id']}
+    (out / 'predictions.jsonl').write_text(
+        lines + json.dumps({**json.loads(lines), 'task_id': other, 'patch': ''}) + '\n'
+    )
+    assert main([*words, str(tmp_path / 'fourth')]) == 1
+    assert 'results of other test methods' in ' '.join(capsys.readouterr().out.split())
+
+
 @pytest.mark.slow
 def test_an_endpoint_without_counts_of_tokens_is_graded(
     world: World, model: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -17,6 +17,7 @@ from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.reporting.regrading import regrade_row
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import NAME, load_results
+from coevo.evaluation.submission.coverage import describe_coverage
 from coevo.evaluation.submission.folder import SubmissionFolder
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import load_suites
@@ -63,7 +64,19 @@ def check_submission(submission: SubmissionFolder, place: str | None = None) -> 
     except Fatal as error:
         wrong.append(str(error))
         return SubmissionFindings(wrong=wrong, notes=())
-    return SubmissionFindings(wrong=wrong, notes=tuple(_list_notes(submission, rows, suites)))
+    except OSError as error:
+        wrong.append(_describe_unreadable_file(submission, error))
+        return SubmissionFindings(wrong=wrong, notes=())
+    notes = [*_list_notes(submission, rows, suites)]
+    if place and not wrong:
+        tasks = frozenset(row.task_id for row in judged)
+        notes.append(describe_coverage(submission.metadata, rows, tasks, place))
+    return SubmissionFindings(wrong=wrong, notes=notes)
+
+
+def _describe_unreadable_file(submission: SubmissionFolder, error: OSError) -> str:
+    name = error.filename or submission.folder
+    return f'{name} cannot be read ({error.strerror}); a submission needs it: docs/scoring.md'
 
 
 def _load_task_ids(place: str) -> frozenset[str]:
@@ -155,7 +168,11 @@ def _find_report_faults(
             'the outcomes in results.parquet contradict the observations that it records; '
             'evaluate again'
         )
-    claimed = (submission.results / report.NAME).read_bytes()
+    path = submission.results / report.NAME
+    if not path.is_file():
+        yield f'{submission.results} has no {report.NAME}; `coevo report regrade` writes it again'
+        return
+    claimed = path.read_bytes()
     if claimed != report.encode_report(report.make_report(rows, suites)):
         yield (
             'report.json does not follow from results.parquet; `coevo report regrade` writes it '
@@ -223,7 +240,10 @@ def compare_with_claim(claim: Claim, report: Report, rows: Sequence[MethodResult
         f'{claim.outcomes_sha256} there'
     )
     if claim.tasks_sha256 != report.tasks_sha256:
-        yield 'they are results of other test methods; select the same tasks as the submission'
+        yield (
+            'they are results of other test methods: leave out the options that select tasks, and '
+            'the tasks of the submission are graded'
+        )
         return
     others = [row for row in rows if _format_outcome(row) != _format_outcome(claim.rows[row.key])]
     for row in others[:MOST_DIFFERENCES]:
