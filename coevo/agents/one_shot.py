@@ -10,12 +10,15 @@ of messages with `role` and `content`.
 
 from __future__ import annotations
 
+import email.utils
+import http.client
 import json
 import math
 import os
 import re
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
@@ -33,11 +36,19 @@ NO_CODE_BLOCK = 4
 NO_FITTING_PATCH = 5
 # Most bytes of an answer. A longer one is cut and then fails to parse as JSON.
 _MOST_BYTES = 64 << 20
+# Most bytes that are read of an error, and most characters of it that are printed.
+_MOST_EXPLAINED, _MOST_SAID = 16_000, 400
+# Seconds before a question is asked again, unless the endpoint names a time; longer than the most
+# is not waited.
+_PAUSES, _MOST_PAUSE = (2.0, 4.0, 8.0, 16.0, 32.0), 120.0
 # An average over text and code; tokenizers differ by a third.
 _CHARACTERS_OF_A_TOKEN = 4
 
 _NAMED = re.compile(r'`([^`\n]+)`')
-_FENCED = re.compile(r'^```[^\n]*\n(.*?)^```[ \t]*$', re.DOTALL | re.MULTILINE)
+# A line that opens a code block: indented, since blocks also stand in lists, and a fence of
+# backticks with none after them.
+_FENCE = re.compile(r'([ \t]*)(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)')
+_BACKTICKS = re.compile(r'^[ \t]*(`{3,})', re.MULTILINE)
 _ASKED = """
 You have one answer. The files are:
 
@@ -96,12 +107,49 @@ def _format_files(paths: dict[str, None], test_file: str, read: Read) -> Iterato
             continue
         shown, left = text[:left], max(0, left - len(text))
         rest = f'\n({len(text) - len(shown)} characters are left out)' if shown != text else ''
-        yield f'{path}:\n```\n{shown}\n```{rest}'
+        fence = _choose_fence(shown)
+        yield f'{path}:\n{fence}\n{shown}\n{fence}{rest}'
+
+
+def _choose_fence(text: str) -> str:
+    """Return a fence that is longer than all that begin a line of the text."""
+    longest = max(map(len, _BACKTICKS.findall(text)), default=0)
+    return '`' * max(3, longest + 1)
 
 
 def extract_code_block(answer: str) -> str | None:
     """Return the longest code block of an answer; None if there is none."""
-    return max(_FENCED.findall(answer), key=len, default=None)
+    return max(_iterate_code_blocks(answer), key=len, default=None)
+
+
+def _iterate_code_blocks(answer: str) -> Iterator[str]:
+    """Yield the contents of the closed code blocks, by CommonMark's rules for fences.
+
+    A fence has three backticks or tildes or more, and is closed by one of the same kind that is at
+    least as long. Lines lose the indentation of the fence. Unlike there, a fence may be indented
+    by more than three columns, as in nested lists, and one that is not closed begins no block,
+    since such an answer was cut off.
+    """
+    lines = iter(answer.replace('\r\n', '\n').split('\n'))
+    for line in lines:
+        opened = _FENCE.fullmatch(line)
+        if opened is None:
+            continue
+        indent, fence = opened[1], opened[2] or opened[3]
+        closing = re.compile(
+            f'[ \\t]{{0,{len(indent) + 3}}}{re.escape(fence[0])}{{{len(fence)},}}[ \\t]*'
+        )
+        content: list[str] = []
+        for inner in lines:
+            if closing.fullmatch(inner):
+                yield ''.join(f'{each}\n' for each in content)
+                break
+            content.append(_outdent(inner, len(indent)))
+
+
+def _outdent(line: str, columns: int) -> str:
+    """Return a line without as many blanks at its beginning, or as it has."""
+    return line[min(columns, len(line) - len(line.lstrip(' \t'))) :]
 
 
 def extract_code_or_text(answer: str) -> str | None:
@@ -109,7 +157,8 @@ def extract_code_or_text(answer: str) -> str | None:
 
     For prompts of a user, which may ask for code without a fence.
     """
-    if '```' in answer or not answer.strip():
+    is_fenced = '```' in answer or any(map(_FENCE.fullmatch, answer.splitlines()))
+    if is_fenced or not answer.strip():
         return extract_code_block(answer)
     return f'{answer.strip()}\n'
 
@@ -141,11 +190,8 @@ def main() -> int:
         messages = _make_user_message(compose_question(prompt, str(test_file), _load_text))
     try:
         answer = _ask_model(os.environ['COEVO_API'], os.environ['COEVO_MODEL'], messages)
-    except urllib.error.HTTPError as error:
-        print(error.read(1000).decode('utf-8', 'replace') or error)
-        return 1
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        print(f"the endpoint's answer cannot be read: {error!r}")
+    except _NoAnswer as error:
+        print(error)
         return 1
     text = (extract_code_or_text if is_whole else extract_code_block)(answer)
     if text is None:
@@ -185,16 +231,79 @@ def _make_user_message(text: str) -> Messages:
     return [{'role': 'user', 'content': text}]
 
 
+class _NoAnswer(Exception):
+    """No answer came from the model; the message says why."""
+
+
 def _ask_model(api: str, model: str, messages: Messages) -> str:
+    """Return the text of the model's answer. Raises: _NoAnswer."""
     settings = json.loads(os.environ.get('COEVO_SETTINGS', '{}'))
     path, body = build_request(api, model, messages, settings)
+    headers = {'Content-Type': 'application/json'}
+    if api == 'anthropic':
+        headers['anthropic-version'] = '2023-06-01'
     call = urllib.request.Request(
-        os.environ['COEVO_ENDPOINT'] + path,
-        data=json.dumps(body).encode(),
-        headers={'Content-Type': 'application/json', 'anthropic-version': '2023-06-01'},
+        os.environ['COEVO_ENDPOINT'] + path, data=json.dumps(body).encode(), headers=headers
     )
-    with urllib.request.urlopen(call) as answer:
-        return _extract_text(api, json.loads(answer.read(_MOST_BYTES)))
+    content = _send_patiently(call)
+    try:
+        return _extract_text(api, json.loads(content))
+    except (ValueError, RecursionError):
+        raise _NoAnswer("the endpoint's answer cannot be read: it is no JSON") from None
+    except (LookupError, TypeError, AttributeError):
+        raise _NoAnswer(
+            f"the endpoint's answer cannot be read: it lacks the text of an answer of the API {api}"
+        ) from None
+
+
+def _send_patiently(call: urllib.request.Request) -> bytes:
+    """Return the body of an answer; ask again, after a pause, if the endpoint is busy or fails.
+
+    Raises: _NoAnswer.
+    """
+    for usual_pause in (*_PAUSES, None):
+        try:
+            with urllib.request.urlopen(call) as answer:
+                return bytes(answer.read(_MOST_BYTES))
+        except urllib.error.HTTPError as error:
+            body = error.read(_MOST_EXPLAINED)
+            wanted = read_retry_after(error.headers.get('Retry-After'), time.time())
+            pause = usual_pause if wanted is None else wanted
+            again = error.code == 429 or (error.code >= 500 and b'"coevo_relay"' not in body)
+            if not again or usual_pause is None or pause is None or pause > _MOST_PAUSE:
+                raise _NoAnswer(f'HTTP {error.code}: {extract_explanation(body)}') from None
+            print(f'HTTP {error.code}: asked again after {pause:.0f} s', flush=True)
+            time.sleep(pause)
+        except (OSError, http.client.HTTPException):
+            raise _NoAnswer('the connection ended before the answer did') from None
+    raise AssertionError('the last turn returns or raises')
+
+
+def read_retry_after(value: str | None, now: float) -> float | None:
+    """Return the seconds that a header `Retry-After` names; None if it names none.
+
+    now  the time, for a header that has a date
+    """
+    if value is None:
+        return None
+    if re.fullmatch('[0-9]{1,9}', value.strip()):
+        return float(value)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def extract_explanation(body: bytes) -> str:
+    """Return the message in an endpoint's error, or the beginning of what it sent, in one line."""
+    text = body.decode('utf-8', 'replace')
+    try:
+        document = json.loads(text)
+        error = document.get('error', document)
+        text = str(error['message'] if isinstance(error, dict) else error)
+    except (ValueError, LookupError, AttributeError, RecursionError):
+        pass
+    return ' '.join(text.split())[:_MOST_SAID] or 'no reason is given'
 
 
 def build_request(

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from coevo.agents.one_shot import MOST_SHOWN, compose_question, extract_code_block
+import pytest
+
+from coevo.agents.one_shot import (
+    MOST_SHOWN,
+    compose_question,
+    extract_code_block,
+    extract_code_or_text,
+    extract_explanation,
+    read_retry_after,
+)
 
 PROMPT = 'Mend ATest.\n- modified `int a()` in `src/A.java`\n- inserted `int b()` in `src/A.java`\n'
 
@@ -29,3 +38,63 @@ def test_longest_closed_code_block_of_an_answer_is_extracted() -> None:
     ) == ('longer than that\n')
     assert extract_code_block('```\nnever closed') is None
     assert extract_code_block('`A`') is None
+
+
+@pytest.mark.parametrize(
+    ('answer', 'code'),
+    [
+        ('````python\nD = """\n```\n"""\n````\n', 'D = """\n```\n"""\n'),
+        ('~~~python\na = 1\n```\n~~~~\n', 'a = 1\n```\n'),
+        ('1. so:\n   ```python\n   a = 1\n     b\n\n   ```\n', 'a = 1\n  b\n\n'),
+        ('10. so:\n\n    ```\n    a = 1\n    ```', 'a = 1\n'),
+        ('so:\r\n```python\r\na = 1\r\n```\r\n', 'a = 1\n'),
+        ('```\na = 1\n``` python\nb = 2\n`````  \n', 'a = 1\n``` python\nb = 2\n'),
+        ('```\n```\n', ''),
+        ('``` `a`\nb\n```\nc', None),
+        ('~~~\na\n```', None),
+        ('````\na\n```', None),
+    ],
+)
+def test_fences_of_an_answer_are_read_as_commonmark_has_them(answer: str, code: str | None) -> None:
+    assert extract_code_block(answer) == code
+
+
+def test_an_answer_without_a_fence_is_code_only_where_a_prompt_may_ask_for_that() -> None:
+    assert extract_code_or_text('a = 1') == 'a = 1\n'
+    assert extract_code_or_text('so:\n~~~\na = 1\n~~~') == 'a = 1\n'
+    assert extract_code_or_text('~~~\nnever closed') is None
+
+
+def test_shown_file_with_a_fence_stands_in_a_longer_one() -> None:
+    asked = compose_question(PROMPT, 'a.py', {'a.py': 'D = """\n```\n"""'}.get)
+    assert 'a.py:\n````\nD = """\n```\n"""\n````' in asked
+
+
+@pytest.mark.parametrize(
+    ('value', 'seconds'),
+    [
+        (None, None),
+        ('7', 7),
+        ('Thu, 01 Jan 1970 00:01:40 GMT', 40),
+        ('Thu, 01 Jan 1970 00:00:00 GMT', 0),
+        ('soon', None),
+        ('-1', None),
+    ],
+)
+def test_retry_after_is_read_as_seconds_or_a_date(value: str | None, seconds: float | None) -> None:
+    assert read_retry_after(value, 60.0) == seconds
+
+
+@pytest.mark.parametrize(
+    ('body', 'said'),
+    [
+        (b'{"error": {"message": "too\\nlong"}}', 'too long'),
+        (b'{"message": "no"}', 'no'),
+        (b'{"error": "no"}', 'no'),
+        (b'[1]', '[1]'),
+        (b'<html>' + b'x' * 9000, '<html>' + 'x' * 394),
+        (b'', 'no reason is given'),
+    ],
+)
+def test_reason_of_an_endpoint_is_one_short_line(body: bytes, said: str) -> None:
+    assert extract_explanation(body) == said
