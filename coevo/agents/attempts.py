@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from coevo.agents import one_shot
 from coevo.agents.costs import Meter, PriceTable, sum_by_model
 from coevo.agents.difference import make_patch
 from coevo.agents.keeping import RunFolder
@@ -37,6 +36,7 @@ from coevo.agents.turns import (
     make_attempt_start,
     rebase_on_start,
 )
+from coevo.agents.unanswered import is_prompt_refused, make_all_refused_error
 from coevo.evaluation.checkout import open_task_repository
 from coevo.evaluation.implement.patches import StartCode, open_start_code
 from coevo.evaluation.judging.start_states import (
@@ -60,7 +60,6 @@ from coevo.sandboxes.workspace import open_workspace
 Say = Callable[[str], None]
 
 _TURN_SECONDS = 0.5
-_BY_ITSELF = (Ending.COMPLETED, Ending.FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +160,11 @@ class _AttemptRunner:
         self.without: list[str] = []
         self.troubled: list[TroubledTask] = []
         self.bugs: list[str] = []
+        # Attempts whose prompt was refused: kept once the endpoint has accepted any other.
+        self._held: list[tuple[Attempt, str]] = []
+        self._is_answered = any(
+            attempt.ending is not Ending.REFUSED for attempt in keeping.load_attempts().values()
+        )
 
     def select_unsolved_turns(self, turns: Sequence[AttemptTurn]) -> Sequence[AttemptTurn]:
         """Grade the attempts before these turns; return the turns that are needed, with feedback.
@@ -218,6 +222,7 @@ class _AttemptRunner:
                     each.cancel()
                 sandbox.close()
                 raise
+        self._check_answered()
 
     def _make_kits(self, language: str, sandbox: Sandbox) -> Kits:
         folder = self._root / f'kit-{language}'  # own name: checked by the table of languages
@@ -230,6 +235,8 @@ class _AttemptRunner:
         try:
             bug = catch_bug(partial(self._attempt_and_save, sandbox, turn))
         except Transient as error:
+            if self._over.is_set():  # what ended the run is said
+                return
             self._say(f'{task.task_id} could not be attempted: {error}')
             self.troubled.append(TroubledTask(task_id=task.task_id, reason=str(error)))
             return
@@ -251,11 +258,23 @@ class _AttemptRunner:
             self.without.append(f'{task.task_id}: {error}')
             return
         with self._guard:
-            self._keeping.save_attempt(attempt, output_tail)
+            self._held.append((attempt, output_tail))
+            if attempt.ending is Ending.REFUSED and not self._is_answered:
+                self._say(f'{format_attempt_line(attempt)}')
+                return
+            self._is_answered = True
+            waiting, self._held = self._held, []
+            for each, tail in waiting:
+                self._keeping.save_attempt(each, tail)
             self._keeping.write_predictions(self._plan.harness, self._plan.model)
-            self.made += 1
+            self.made += len(waiting)
             done = self.made
         self._say(f'{done} of {self.wanted}: {format_attempt_line(attempt)}')
+
+    def _check_answered(self) -> None:
+        """Raise Fatal if the endpoint refused all questions, which is no outcome of the tasks."""
+        if self._held:
+            raise make_all_refused_error(self._held[0][0].rejection or '')
 
     def _equip_settings(
         self, turn: AttemptTurn, place: Path, ready: _AttemptInput
@@ -295,14 +314,8 @@ class _AttemptRunner:
             ran = replace(ran, files=files)
         if self._over.is_set():
             raise Transient('the run was interrupted')
-        if ran.cut_off:
-            raise Transient(f'the endpoint ended the attempt ({ran.trouble[-1]})')
-        if (
-            plan.settings.endpoint
-            and ran.ending in _BY_ITSELF
-            and not _has_model_answered(ran, meter)
-        ):
-            raise _make_no_answer_error(ran)
+        if is_prompt_refused(ran, meter, plan.settings):
+            ran = replace(ran, ending=Ending.REFUSED)
         attempt = _build_attempt(task, ran, meter)
         series = plan.series
         return replace(
@@ -408,26 +421,7 @@ def _build_attempt(task: TaskRow, ran: AgentRun, meter: Meter) -> Attempt:
         usage=sum_by_model(rounds),
         refused=tuple(sorted(set(ran.refused))),
         trouble=tuple(sorted(set(ran.trouble))),
-    )
-
-
-def _has_model_answered(ran: AgentRun, meter: Meter) -> bool:
-    """Return whether a model answered.
-
-    Some endpoints do not state their usage. A call to such an endpoint counts if the agent
-    understood the answer.
-    """
-    understood = ran.status in (0, one_shot.NO_CODE_BLOCK, one_shot.NO_FITTING_PATCH)
-    return bool(meter.rounds) or (meter.unmetered > 0 and understood)
-
-
-def _make_no_answer_error(ran: AgentRun) -> Fatal:
-    last = [line for line in ran.output_tail.splitlines() if line.strip()][-1:] or [
-        'it printed nothing'
-    ]
-    return Fatal(
-        f'the agent ended with status {ran.status} before a model answered ({last[0][:500]}); '
-        'correct --model, --endpoint or --agent, then run the same command again'
+        rejection=str(ran.rejection) if ran.ending is Ending.REFUSED else None,
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import dropwhile
 from pathlib import Path
 from typing import Literal
 
@@ -305,12 +307,36 @@ def _list_mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list
                 f'{arguments.agent} needs the folder of its software; install it and give '
                 f'--software DIR: {adapter.INSTALL}'
             )
+        script = _find_script(arguments.agent)
+        if script is not None:
+            raise Fatal(f'{SOFTWARE}/{script} is nowhere; name its folder with --software DIR')
         return []
     if not arguments.software.is_dir():
         raise Fatal(
             f'{arguments.software} is not a folder; give --software the folder that has the agent'
         )
+    script = None if adapter is not None else _find_script(arguments.agent)
+    if script is not None and not (arguments.software / script).exists():
+        raise Fatal(
+            f'{arguments.software} has no {script}, which --agent is to run as {SOFTWARE}/{script}; '
+            'correct --agent or --software'
+        )
     return [Mount(source=arguments.software.resolve(), target=SOFTWARE)]
+
+
+_INTERPRETER = re.compile(r'(?:.*/)?(?:sh|bash|dash|python[0-9.]*|node|perl|ruby)')
+
+
+def _find_script(command: str) -> str | None:
+    """Return the path below the software's folder of what a shell command starts.
+
+    None if that is something else, or cannot be told.
+    """
+    words = command.split()
+    if words and _INTERPRETER.fullmatch(words[0]):
+        words = list(dropwhile(lambda word: word.startswith('-'), words[1:]))
+    match = re.fullmatch(rf'{SOFTWARE}/([\w./+-]+)', words[0]) if words else None
+    return match[1] if match else None
 
 
 def _collect_run_inputs(

@@ -33,6 +33,7 @@ class Attempt:
     usage      tokens, summed by model
     refused    reasons why calls were not forwarded, each once, sorted
     trouble    kinds of failures of the endpoint, each once, sorted
+    rejection  why the endpoint refused the prompt; None if it did not
     """
 
     task_id: str
@@ -49,6 +50,7 @@ class Attempt:
     usage: tuple[Usage, ...]
     refused: tuple[str, ...]
     trouble: tuple[str, ...]
+    rejection: str | None = None
 
     @property
     def key(self) -> tuple[str, int]:
@@ -118,3 +120,28 @@ class Ending(StrEnum):
     MEMORY = 'memory'  # out of memory: all processes were killed, and the files are lost
     LOST = 'lost'  # the agent ended the sandbox, so that its files could not be taken over
     TOO_LARGE = 'too_large'  # the agent wrote more to the project's files than a patch may contain
+    REFUSED = 'refused'  # the endpoint refused the prompt, such as one that is too long
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """An endpoint's refusal of a call.
+
+    status  the HTTP status
+    reason  what the endpoint says, in one short line
+    """
+
+    status: int
+    reason: str
+
+    @property
+    def concerns_prompt(self) -> bool:
+        """True if another prompt may be accepted."""
+        return self.status in _OF_THE_PROMPT
+
+    def __str__(self) -> str:
+        return f'HTTP {self.status}: {self.reason}'
+
+
+# Bad request, content too large, content that cannot be processed.
+_OF_THE_PROMPT = (400, 413, 422)

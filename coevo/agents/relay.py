@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from email.message import Message
@@ -16,6 +17,7 @@ from email.message import Message
 from coevo.agents.costs import Meter
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.keeping import AnswerLog
+from coevo.agents.records import Rejection
 from coevo.agents.relayed_calls import (
     ANSWER_SECONDS,
     ANSWERS_BYTES,
@@ -27,7 +29,8 @@ from coevo.agents.relayed_calls import (
 from coevo.storage.bounded_http import HttpAnswer, HttpClient, find_environment_proxy
 
 _CONNECT_SECONDS = 30.0
-_SETTLE_SECONDS = 60.0
+# A call that is still open when the agent has ended gets this long to end, so that its usage counts.
+_SETTLE_SECONDS = 5.0
 _SAID, _MOST_REFUSALS = 200, 100
 
 # Headers of the agent that are forwarded; an agent's own keys are not.
@@ -40,6 +43,7 @@ class Relay:
     refused   reasons why calls were not forwarded, each once, in order of first occurrence
     trouble   failures of the endpoint: no answer, or a server error
     cut_off   whether the endpoint failed the last call that ended
+    rejection  the refusal of the last call that ended; None if it was not refused
     bug       an error that ended the relay's work, which the attempt raises again
     """
 
@@ -59,10 +63,11 @@ class Relay:
         self.refused: list[str] = []
         self.trouble: list[str] = []
         self.cut_off = False
+        self.rejection: Rejection | None = None
         self.bug: Exception | None = None
         self.requests, self.answers = Allowance(REQUESTS_BYTES), Allowance(ANSWERS_BYTES)
         self._settled = threading.Condition()
-        self._calls = 0
+        self._call_starts: list[float] = []
         proxy = find_environment_proxy(endpoint.url)
         self._client = HttpClient(find_proxy=lambda _: proxy, connect_seconds=_CONNECT_SECONDS)
 
@@ -82,19 +87,25 @@ class Relay:
     @contextmanager
     def track_call(self) -> Iterator[None]:
         """Mark a call as in progress while entered; `serve` waits for such calls to end."""
+        start = time.monotonic()
         with self._settled:
-            self._calls += 1
+            self._call_starts.append(start)
         try:
             yield
         finally:
             with self._settled:
-                self._calls -= 1
+                self._call_starts.remove(start)
                 self._settled.notify_all()
+
+    def measure_open_call(self) -> float | None:
+        """Return for how many seconds the newest call has been open; None if all have ended."""
+        with self._settled:
+            return time.monotonic() - max(self._call_starts) if self._call_starts else None
 
     def _await_calls(self) -> None:
         with self._settled:
-            if not self._settled.wait_for(lambda: not self._calls, _SETTLE_SECONDS):
-                self.meter.unmetered += self._calls
+            if not self._settled.wait_for(lambda: not self._call_starts, _SETTLE_SECONDS):
+                self.meter.unmetered += len(self._call_starts)
 
     def forward_request(
         self, target: str, body: bytes, headers: Message
@@ -132,7 +143,11 @@ class Relay:
     def note_trouble(self, why: str) -> None:
         """Record a failure of the endpoint, and set `cut_off`."""
         self.trouble.append(why)
-        self.cut_off = True
+        self.cut_off, self.rejection = True, None
+
+    def note_end(self, rejection: Rejection | None = None) -> None:
+        """Record that the endpoint has answered a call, and whether it refused it."""
+        self.cut_off, self.rejection = False, rejection
 
     def give_up(self, error: Exception) -> None:
         """Record an error of the relay in `bug`, unless there is one, and stop the attempt."""

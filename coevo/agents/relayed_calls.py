@@ -22,6 +22,9 @@ from coevo.agents.apis.base import parse_documents
 from coevo.agents.costs import Meter
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.keeping import AnswerLog
+from coevo.agents.one_shot import extract_explanation
+from coevo.agents.records import Rejection
+from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 from coevo.storage.bounded_http import HttpAnswer, ServerUnreachable
 from coevo.storage.bounded_reading import (
@@ -39,6 +42,9 @@ _BACKLOG = 64
 
 _TURNED_AWAY = b'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
 
+# Most bytes of an error that are read for its reason.
+_MOST_EXPLAINED = 16_000
+
 _QUERIES = (('alt', 'sse'), ('beta', 'true'))
 _BUSY = 'too many calls are open at once; try again when a call has ended'
 
@@ -55,7 +61,6 @@ class RelayedAttempt(Protocol):
     meter     counts the rounds
     log       keeps requests to the model and its answers, if anything does
     stop      called when no further round is allowed
-    cut_off   whether the endpoint failed the last call
     requests  memory for requests
     answers   memory for answers
     """
@@ -64,7 +69,6 @@ class RelayedAttempt(Protocol):
     meter: Meter
     log: AnswerLog | None
     stop: Callable[[], None]
-    cut_off: bool
     requests: Allowance
     answers: Allowance
 
@@ -81,6 +85,9 @@ class RelayedAttempt(Protocol):
 
     def note_trouble(self, why: str) -> None:
         """Record a failure of the endpoint, and set `cut_off`."""
+
+    def note_end(self, rejection: Rejection | None = None) -> None:
+        """Record that the endpoint has answered a call, and whether it refused it."""
 
     def give_up(self, error: Exception) -> None:
         """Record an error of the relay, and stop the attempt."""
@@ -242,9 +249,9 @@ class _RelayHandler(BaseHTTPRequestHandler):
             relay.give_up(_make_denial_error(relay.endpoint, answer.status))
             return self._send_error(HTTPStatus.FORBIDDEN, 'the endpoint denies access')
         if answer.status >= 500 or answer.status == HTTPStatus.TOO_MANY_REQUESTS:
-            relay.note_trouble(f'status {answer.status}')
+            relay.note_trouble(f'HTTP {answer.status}')
         else:
-            relay.cut_off = False
+            relay.note_end()
         return self._stream_answer(path, answer)
 
     def _filter_query(self) -> str:
@@ -289,6 +296,8 @@ class _RelayHandler(BaseHTTPRequestHandler):
             relay.answers.give_back(size)
             if counts:
                 self._count_usage(path, answer.headers.get('content-type', ''), blocks)
+            if 400 <= answer.status < 500 and answer.status != HTTPStatus.TOO_MANY_REQUESTS:
+                relay.note_end(self._describe_rejection(answer.status, b''.join(blocks)))
             self._log('said', b''.join(blocks), answer.status)  # last: a full disk hides no cost
         if whole:
             self._try_send(b'0\r\n\r\n')
@@ -304,12 +313,20 @@ class _RelayHandler(BaseHTTPRequestHandler):
         return True
 
     def _log(self, what: str, content: bytes, status: int | None = None) -> None:
-        log, key = self.server.relay.log, self.server.relay.endpoint.key.encode()
-        if key:  # an endpoint may repeat the headers, and logs are handed in
-            content = content.replace(key, b'***')
+        log = self.server.relay.log
         if log is not None:
             with _PARSING:
-                log.write_line(what, content, status)
+                log.write_line(what, self._hide_key(content), status)
+
+    def _hide_key(self, content: bytes) -> bytes:
+        """Return content without the key: an endpoint may repeat headers, and logs are handed in."""
+        key = self.server.relay.endpoint.key.encode()
+        return content.replace(key, b'***') if key else content
+
+    def _describe_rejection(self, status: int, content: bytes) -> Rejection:
+        with _PARSING:
+            reason = extract_explanation(self._hide_key(content)[:_MOST_EXPLAINED])
+        return Rejection(status=status, reason=escape_controls(reason))
 
     def _count_usage(self, path: str, kind: str, blocks: Sequence[bytes]) -> None:
         relay = self.server.relay
@@ -346,10 +363,26 @@ class _RelayHandler(BaseHTTPRequestHandler):
 def _describe_trouble(error: Exception) -> str:
     """Return the kind of a failure, without any text from the endpoint."""
     if isinstance(error, ServerUnreachable):
-        return error.kind
+        return next(
+            (words for part, words in _TROUBLES.items() if part in error.kind),
+            'the connection failed',
+        )
     return (
         str(error) if isinstance(error, _AnswerCutOff) else 'the answer did not end in time or size'
     )
+
+
+# Words for the HTTP client's errors, by a part of their names; the first counts.
+_TROUBLES = {
+    'ReadTimeout': f'it sent nothing for {IDLE_SECONDS:.0f} s',
+    'NameResolution': 'its name is not known',
+    'NewConnection': 'no connection could be opened',
+    'ConnectTimeout': 'no connection could be opened in time',
+    'SSL': 'no secure connection could be opened',
+    'Proxy': 'the proxy cannot be reached',
+    'Protocol': 'it closed the connection before the answer ended',
+    'Incomplete': 'it closed the connection before the answer ended',
+}
 
 
 def _make_denial_error(endpoint: Endpoint, status: int) -> Fatal:

@@ -28,7 +28,7 @@ from coevo.agents.costs import Meter
 from coevo.agents.difference import EXECUTABLE, PLAIN, Ends, GitFile
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.keeping import AnswerLog
-from coevo.agents.records import Ending
+from coevo.agents.records import Ending, Rejection
 from coevo.agents.relay import Relay
 from coevo.git.objects import LINK
 from coevo.model.errors import Transient
@@ -124,6 +124,7 @@ class AgentRun:
     refused      reasons why calls were not forwarded
     trouble      failures of the endpoint
     cut_off      whether the endpoint failed the last call, so that the attempt must be made again
+    rejection    the endpoint's refusal of the last call; None if it was not refused
     """
 
     ending: Ending
@@ -134,6 +135,7 @@ class AgentRun:
     refused: tuple[str, ...] = ()
     trouble: tuple[str, ...] = ()
     cut_off: bool = False
+    rejection: Rejection | None = None
 
 
 def run_agent(
@@ -171,6 +173,8 @@ def run_agent(
         port = listening.getsockname()[1]
         with relay.serve(listening):
             ran = watch.supervise(port, settings.caps)
+            if ran.ending is Ending.TIME_CAP:
+                _note_unanswered_call(relay, settings.caps)
         if log is not None:
             log.close()
         if relay.bug is not None:
@@ -180,7 +184,21 @@ def run_agent(
             refused=tuple(relay.refused),
             trouble=tuple(relay.trouble),
             cut_off=relay.cut_off,
+            rejection=relay.rejection,
         )
+
+
+def _note_unanswered_call(relay: Relay, caps: Caps) -> None:
+    """Record trouble if the endpoint owes the answer for which the time of an attempt was too short.
+
+    An agent at work is usually stopped in the middle of a call. That is its own doing, unless the
+    model has not answered it once, or the call has taken half of the time.
+    """
+    waited = relay.measure_open_call()
+    if waited is None:
+        return
+    if not (relay.meter.rounds or relay.meter.unmetered) or waited > caps.seconds / 2:
+        relay.note_trouble(f'no answer within {min(waited, caps.seconds):.0f} s')
 
 
 def _build_job(settings: AgentSettings, place: Path) -> Job:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.agents.records import Attempt
+from coevo.agents.records import Attempt, Ending
 from coevo.agents.run import AgentSettings
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.measuring.strict import decide_task_strict
@@ -54,9 +54,12 @@ class RunSummary:
 def format_attempt_line(found: Attempt) -> str:
     """Return the progress line for a finished attempt."""
     cost = '' if found.cost_usd is None else f', ${found.cost_usd:.2f}'
-    answer = 'no patch' if not found.patch else f'{found.patch.count(chr(10))} lines of patch'
-    rounds = '1 round' if found.rounds == 1 else f'{found.rounds} rounds'
     name = found.task_id if found.attempt == 1 else f'{found.task_id}, attempt {found.attempt},'
+    if found.rejection is not None:
+        return f'{name} {found.ending}: the endpoint does not take the prompt ({found.rejection})'
+    answer = 'no patch' if not found.patch else f'{found.patch.count(chr(10))} lines of patch'
+    answered = found.rounds + found.unmetered
+    rounds = '1 round' if answered == 1 else f'{answered} rounds'
     return f'{name} {found.ending}: {answer}, {rounds}{cost}, {found.seconds:.0f} s'
 
 
@@ -125,6 +128,8 @@ def format_outcome_line(
     parts = [f'success {sum(successes.values())} of {len(successes)}']
     parts += [_format_strict(known, len(strict))] if strict else []
     parts += [f'{unjudged} could not be graded'] if unjudged else []
+    refused = sum(attempt.ending is Ending.REFUSED for attempt in task_attempts)
+    parts += [f'{refused} refused by the endpoint'] if refused else []
     parts.append(f'{sum(attempt.seconds for attempt in task_attempts):.0f} s')
     parts.append(_format_tokens(task_attempts))
     costs = [attempt.cost_usd for attempt in task_attempts if attempt.cost_usd is not None]

@@ -34,7 +34,7 @@ Script = Callable[[Json], Sequence[Turn]]
 @dataclass
 class ModelServer:
     """requests: (path with query, headers, body) of every call; status: an answer to all calls; key: None lets
-    anybody in; states_usage: whether answers of OpenAI's form say what they used"""
+    anybody in; refuses: whether a request is answered 400; states_usage: whether answers of OpenAI's form say what they used"""
 
     url: str
     script: Script
@@ -42,6 +42,8 @@ class ModelServer:
     status: int = 200
     key: str | None = KEY
     states_usage: bool = True
+    refuses: Callable[[Json], bool] = lambda request: False
+    fails: int = 0  # so many calls are answered 529 first
 
     def rounds(self) -> int:
         return len(self.requests)
@@ -82,6 +84,11 @@ class _Handler(BaseHTTPRequestHandler):
         )
         if model.key is not None and model.key not in keys:
             return self._send(401, 'application/json', json.dumps({'error': {'message': KEY}}))
+        if model.refuses(body):
+            return self._send(400, 'application/json', '{"error": {"message": "it is too long"}}')
+        if model.fails:
+            model.fails -= 1
+            return self._send(529, 'application/json', '{}')
         if model.status != 200:
             return self._send(model.status, 'application/json', '{"error": {"message": "no"}}')
         path = self.path.partition('?')[0]
@@ -100,6 +107,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header('Content-Type', kind)
         self.send_header('Content-Length', str(len(data)))
+        if status >= 500:
+            self.send_header('Retry-After', '0')
         self.end_headers()
         self.wfile.write(data)
 

@@ -9,6 +9,7 @@ import math
 import os
 import signal
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -247,20 +248,124 @@ def test_attempt_cut_off_by_endpoint_trouble_is_repeated_by_the_next_run(
         summary = attempt_all(plan)
         assert summary.attempts == ()
         (trouble,) = summary.troubled
-        assert str(trouble) == f'{0:016x}: the endpoint ended the attempt (status 503)'
+        assert str(trouble) == f'{0:016x}: the endpoint ended the attempt (HTTP 503)'
         model.status = 200
         assert attempt_all(plan).attempts[0].ending is Ending.COMPLETED
 
 
+STAND_IN = 'python3 /agent/stand_in.py'
+
+
 def test_agent_that_fails_without_a_model_answer_ends_the_run(scenario: Scenario) -> None:
     """Else a wrong command would answer every task, with nothing."""
-    sentence = r'status 127 before a model answered .*not-there'
+    sentence = (
+        r'status 3 before a model answered \(no idea\); correct --model, --endpoint or --agent'
+    )
     with (
         model_server.serving(lambda request: [Turn()]) as model,
         pytest.raises(Fatal, match=sentence),
     ):
-        attempt_all(scenario.plan('not-there', model))
+        attempt_all(scenario.plan('echo no idea; exit 3', model))
     assert not list((scenario.folder / 'out' / 'attempts').iterdir())
+
+
+@pytest.mark.parametrize(
+    ('command', 'sentence'),
+    [
+        ('claude-cod --print', r'status 127 .*claude-cod: not found'),
+        ('/agent', 'status 126'),
+        ('sh /agent/nothere.sh', 'nothere'),
+        ('python3 /agent/nothere.py', 'nothere'),
+    ],
+)
+def test_agent_that_cannot_be_started_ends_the_run(
+    scenario: Scenario, command: str, sentence: str
+) -> None:
+    with pytest.raises(Fatal, match=f'the agent cannot be started: .*{sentence}'):
+        attempt_all(scenario.plan(command))
+    assert not list((scenario.folder / 'out' / 'attempts').iterdir())
+
+
+def test_agent_that_ends_with_such_a_status_after_its_work_is_kept(scenario: Scenario) -> None:
+    summary = attempt_all(scenario.plan(f'echo "// x" >> {TEST_FILE}; exit 127'))
+    assert [one.ending for one in summary.attempts] == [Ending.FAILED] * 2
+
+
+def test_prompt_that_the_endpoint_refuses_is_the_outcome_of_its_task(scenario: Scenario) -> None:
+    """The first task is kept once the second is answered; a run of it alone goes on, too."""
+    said: list[str] = []
+    with model_server.serving(lambda request: [Turn()]) as model:
+        model.refuses = lambda request: request['messages'][0]['content'] == 'Task 0.\n'
+        summary = attempt_all(scenario.plan(STAND_IN, model), said.append)
+        assert attempt_all(scenario.plan(STAND_IN, model)).attempts_now == 0
+    first, second = summary.attempts
+    assert (first.ending, first.rejection) == (Ending.REFUSED, 'HTTP 400: it is too long')
+    assert (second.ending, second.rejection) == (Ending.COMPLETED, None)
+    assert (summary.attempts_now, summary.troubled) == (2, ())
+    assert rows(summary)[0]['exit_status'] == 'refused'
+    assert any(
+        '0 refused: the endpoint does not take the prompt (HTTP 400' in line for line in said
+    )
+
+
+def test_endpoint_that_refuses_all_prompts_ends_the_run_and_nothing_is_kept(
+    scenario: Scenario,
+) -> None:
+    with model_server.serving(lambda request: [Turn()]) as model:
+        model.refuses = lambda request: True
+        sentence = (
+            r'refused each question \(HTTP 400: it is too long\); correct --model, --endpoint'
+        )
+        with pytest.raises(Fatal, match=sentence):
+            attempt_all(scenario.plan(STAND_IN, model))
+        assert model.rounds() == 2
+        assert not list((scenario.folder / 'out' / 'attempts').iterdir())
+        model.refuses = lambda request: False
+        assert attempt_all(scenario.plan(STAND_IN, model)).attempts_now == 2
+
+
+def test_wrong_address_of_the_model_is_named_with_its_status(scenario: Scenario) -> None:
+    with model_server.serving(lambda request: [Turn()]) as model:
+        model.status = 404
+        with pytest.raises(Fatal, match=r'refused the question \(HTTP 404: no\); correct --model'):
+            attempt_all(scenario.plan(STAND_IN, model))
+
+
+@pytest.mark.parametrize('answered', [0, 1])
+def test_attempt_whose_time_ends_while_the_endpoint_is_silent_is_trouble(
+    scenario: Scenario, answered: int
+) -> None:
+    """It is not kept, and ends soon."""
+    over = threading.Event()
+
+    def script(request: Json) -> list[Turn]:
+        if len(request['messages']) > 2 * answered:
+            over.wait(120)
+        return [Turn(tool='sh', arguments={'command': 'true'})]
+
+    plan = scenario.plan(STAND_IN, tasks=scenario.tasks[:1])
+    with model_server.serving(script) as model:
+        endpoint = Endpoint(url=model.url, api='anthropic', key=KEY)
+        caps = dataclasses.replace(plan.settings, caps=Caps(seconds=4), endpoint=endpoint)
+        start = time.monotonic()
+        summary = attempt_all(dataclasses.replace(plan, settings=caps))
+        assert time.monotonic() - start < 30
+        over.set()
+    assert summary.attempts == ()
+    (trouble,) = summary.troubled
+    assert 'the endpoint ended the attempt (no answer within' in str(trouble)
+
+
+def test_agent_at_work_that_its_time_stops_is_kept(scenario: Scenario) -> None:
+    def script(request: Json) -> list[Turn]:
+        return [Turn(tool='sh', arguments={'command': 'sleep 0.2'})]
+
+    plan = scenario.plan(STAND_IN, tasks=scenario.tasks[:1])
+    with model_server.serving(script) as model:
+        endpoint = Endpoint(url=model.url, api='anthropic', key=KEY)
+        caps = dataclasses.replace(plan.settings, caps=Caps(seconds=3), endpoint=endpoint)
+        summary = attempt_all(dataclasses.replace(plan, settings=caps))
+    assert [one.ending for one in summary.attempts] == [Ending.TIME_CAP]
 
 
 def test_task_with_a_wrong_start_file_checksum_is_reported_and_not_attempted(
@@ -306,6 +411,11 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
             '--endpoint must be a URL such as',
         ),
         (['--agent', 'true', '--software', '/nowhere'], '/nowhere is not a folder'),
+        (['--agent', 'sh -e /agent/a.sh'], '/agent/a.sh is nowhere; name its folder'),
+        (
+            ['--agent', '/agent/bin/a --x', '--software', '/usr'],
+            '/usr has no bin/a, which --agent is to run',
+        ),
         (['--agent', 'claude-code'], 'needs a model: --model NAME'),
         (
             ['--agent', 'claude-code', '--model', 'x', '--any-date', '--api', 'gemini'],

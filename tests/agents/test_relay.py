@@ -156,7 +156,19 @@ def test_endpoint_trouble_cuts_off_an_attempt_only_if_the_last_call_fails(
         model.status = 200
         assert post(port, '/v1/messages', ASK)[0] == 200
         assert not relay.cut_off
-    assert relay.trouble == ['status 529']
+    assert relay.trouble == ['HTTP 529']
+
+
+def test_reason_of_a_refused_call_is_noted_without_the_key_until_a_call_is_answered(
+    model: ModelServer, tmp_path: Path
+) -> None:
+    model.refuses = lambda request: request['model'] == 'long'
+    with relaying(model.url, tmp_path) as (relay, port):
+        assert post(port, '/v1/messages', {**ASK, 'model': 'long'})[0] == 400
+        assert str(relay.rejection) == 'HTTP 400: it is too long'
+        assert not relay.cut_off
+        assert post(port, '/v1/messages', ASK)[0] == 200
+        assert relay.rejection is None
 
 
 def test_unreachable_endpoint_cuts_off_the_attempt(tmp_path: Path) -> None:
@@ -165,6 +177,7 @@ def test_unreachable_endpoint_cuts_off_the_attempt(tmp_path: Path) -> None:
     with relaying(url, tmp_path) as (relay, port):
         assert post(port, '/v1/messages', ASK)[0] == 502
     assert relay.cut_off
+    assert relay.trouble == ['no connection could be opened']
 
 
 def test_relay_uses_the_http_proxy_of_the_environment(

@@ -82,6 +82,21 @@ def test_one_command_runs_and_scores_an_endpoint(
     assert (found['harness'], found['model'], found['tokens']) == ('one-shot', 'small-1', 1100)
 
 
+def test_a_busy_endpoint_is_asked_again_when_it_says(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    more = settings(tmp_path, grade=False)
+    with model_server.serving(lambda request: [Turn(text=ANSWER)]) as model:
+        model.fails = 2
+        assert main(command(place, tmp_path / 'out', *asked_of(model, *more))) == 0
+        assert model.rounds() == 3
+        assert not any('anthropic-version' in headers for _, headers, _ in model.requests)
+        model.fails = 1000
+        assert main(command(place, tmp_path / 'other', *asked_of(model, *more))) == 3
+        assert model.rounds() == 3 + 6
+
+
 WRONG = ANSWER.replace('price 1', 'price 3')
 
 
