@@ -19,6 +19,7 @@ from coevo.agents.planning import (
     check_options_and_choose_endpoint,
     estimate_cost,
     is_estimable,
+    list_left_out_sentences,
     make_plan,
     select_task_ids,
 )
@@ -59,6 +60,8 @@ def run_model(arguments: argparse.Namespace) -> int:
         return attempt_grid(options)
     options.agent = options.agent or 'one-shot'
     task_ids = select_task_ids(options)
+    for sentence in list_left_out_sentences(options, task_ids):
+        _say(sentence)
     options.out = options.out or _choose_folder(options)
     # The choice is made; a view of the snapshot with its texts, which comes below, may differ.
     options.tasks, options.limit, options.verified, options.paper = (

@@ -23,10 +23,16 @@ from coevo.agents.run import SOFTWARE, AgentSettings, Caps
 from coevo.agents.summary import describe_network
 from coevo.agents.turns import AttemptSeries
 from coevo.evaluation.assignments import list_wanted_ids, load_assignments
+from coevo.evaluation.left_out import explain_left_out
 from coevo.evaluation.options import EvaluationOptions, check_writable, verify_and_get_sha256
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.predictions import MOST_ATTEMPTS
-from coevo.evaluation.verbs import check_positive, choose_gradable_ids, choose_task_ids
+from coevo.evaluation.verbs import (
+    check_positive,
+    choose_gradable_ids,
+    choose_task_ids,
+    parse_task_ids,
+)
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.task_rows import TaskRow
@@ -187,6 +193,29 @@ def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
             'cutoff with --only-after DATE'
         )
     return task_ids[: arguments.limit]
+
+
+def list_left_out_sentences(
+    arguments: argparse.Namespace, task_ids: Sequence[str]
+) -> tuple[str, ...]:
+    """Return why tasks that --only-tasks names are not selected; () if it was not given."""
+    named = parse_task_ids(arguments.tasks)
+    if named is None:
+        return ()
+    limit = arguments.limit
+    return tuple(
+        explain_left_out(
+            arguments.snapshot,
+            named,
+            task_ids,
+            in_views=choose_task_ids(arguments) or (),
+            cutoff=choose_run_cutoff(arguments),
+            family=Family(arguments.family) if arguments.family else None,
+            otherwise=f'beyond --limit {limit}'
+            if limit
+            else 'not for this protocol, which asks for tests',
+        )
+    )
 
 
 def _can_ask_for_code(arguments: argparse.Namespace) -> bool:

@@ -180,10 +180,29 @@ def _run_evaluate(arguments: argparse.Namespace) -> int:
     submission = find_submission(arguments.predictions)
     claimed = load_claim(submission, arguments.out) if submission else None
     check_writable(arguments.out, '--out')
+    _say_left_out(arguments)
     if submission is not None:
         _select_submitted_tasks(arguments, submission)
     _provide_texts(arguments, submission)
     return evaluate_and_show(_make_options(arguments, submission), arguments.out, claimed)
+
+
+def _say_left_out(arguments: argparse.Namespace) -> None:
+    """Say which tasks that --only-tasks names are not graded, and why."""
+    from coevo.evaluation.assignments import list_wanted_ids
+    from coevo.evaluation.left_out import explain_left_out
+
+    named, cutoff = parse_task_ids(arguments.tasks), _parse_cutoff(arguments)
+    family = Family(arguments.family) if arguments.family else None
+    is_filtered = cutoff or family or arguments.verified or arguments.paper
+    if named is None or not is_filtered:
+        return
+    chosen = choose_task_ids(arguments) or frozenset()
+    kept = list_wanted_ids(arguments.snapshot, chosen, cutoff, family=family)
+    for sentence in explain_left_out(
+        arguments.snapshot, named, kept, in_views=chosen, cutoff=cutoff, family=family
+    ):
+        _say(sentence)
 
 
 def _select_submitted_tasks(arguments: argparse.Namespace, submission: SubmissionFolder) -> None:

@@ -266,6 +266,31 @@ def test_tasks_before_the_cutoff_of_the_model_are_left_out_by_default(
     assert 'no task is left to attempt after 2024-01 (small-1, says our notes)' in said.err
 
 
+def test_named_tasks_that_another_option_leaves_out_are_named_with_the_reason(
+    world: World, model: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dated = coevo.open(world.release).sql('SELECT task_id FROM tasks ORDER BY new_committer_date')
+    task_ids = [row[0] for row in dated.fetchall()]
+    command = [
+        *('run', str(world.release), '--model', MODEL, '--endpoint', model.url),
+        *('--store', str(world.store), '--out', str(tmp_path / 'out'), '--estimate'),
+        *('--only-tasks', *task_ids),
+    ]
+    assert main([*command, '--only-after', '2023']) == 2  # no date: nothing is said before
+    assert main([*command, '--only-after', '2023-12', '--only-family', 'coevolution']) == 0
+    assert 'left out' not in capsys.readouterr().err
+    assert main([*command, '--only-after', '2023-12', '--limit', '1']) == 0
+    assert f'left out, beyond --limit 1: {task_ids[1]}\n' in capsys.readouterr().err
+    words = ['evaluate', str(world.release), 'gold', '--out', str(tmp_path / 'gold')]
+    words += ['--only-tasks', *task_ids, '--only-after', '2024-01']
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert 'left out, public since 2024-01-01 and not after 2024-01: ' in said
+    assert all(task_id in said for task_id in task_ids)
+    assert main([*words[:-2], '--only-family', 'implement']) == 2
+    assert 'left out, not of the family implement: ' in capsys.readouterr().err
+
+
 # -- bad endpoints, bad places ---------------------------------------------------------------------
 
 
