@@ -72,6 +72,7 @@ class AttemptPlan:
     prices    needed for a limit of cost
     kit       whether agents get the tools of the task's language and the task's libraries
     series    how often each task is attempted, and what an attempt sees of earlier ones
+    only_after  the cutoff after which the tasks became public, for the report
     template  messages for an agent without tools, in place of the task's prompt
     """
 
@@ -87,6 +88,7 @@ class AttemptPlan:
     kit: bool = True
     series: AttemptSeries = field(default_factory=AttemptSeries)
     template: PromptTemplate | None = None
+    only_after: str | None = None
     run_inputs: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -438,4 +440,5 @@ def _summarise(
         bugs=tuple(sorted(tour.bugs)),
         billed_usd=None if plan.prices is None else round(keeping.sum_billed_usd(), 6),
         network=describe_network(plan.settings),
+        only_after=plan.only_after,
     )

@@ -68,6 +68,7 @@ def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
         sandbox=arguments.sandbox,
         kit=_has_kit(arguments, adapter),
         series=series,
+        only_after=arguments.after,
         run_inputs=_collect_run_inputs(arguments, settings, adapter),
     )
 

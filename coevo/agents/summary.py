@@ -38,6 +38,7 @@ class RunSummary:
     troubled         tasks that could not be attempted for now, one for each attempt
     bugs             records of bugs in coevo that ended attempts
     billed_usd       cost of all rounds, including interrupted attempts; None without prices
+    only_after       the cutoff after which the tasks became public, if the command named one
     """
 
     predictions: Path
@@ -49,6 +50,7 @@ class RunSummary:
     bugs: tuple[str, ...]
     billed_usd: float | None
     network: str
+    only_after: str | None = None
 
 
 def format_attempt_line(found: Attempt) -> str:
@@ -79,6 +81,7 @@ def build_report(summary: RunSummary) -> Mapping[str, object]:
         'endings': dict(sorted(Counter(str(attempt.ending) for attempt in attempts).items())),
         'models': sorted({usage.model for attempt in attempts for usage in attempt.usage}),
         'network': summary.network,
+        **({'only_after': summary.only_after} if summary.only_after else {}),
         'rounds': sum(attempt.rounds for attempt in attempts),
         'unmetered': sum(attempt.unmetered for attempt in attempts),
         'tokens': sum(attempt.tokens for attempt in attempts),

@@ -88,7 +88,7 @@ def test_a_person_on_a_terminal_is_asked_for_what_is_missing(folder: Path) -> No
     ours, theirs = pty.openpty()
     with subprocess.Popen([sys.executable, '-c', code, *words], stdin=theirs, stderr=theirs) as run:
         os.close(theirs)
-        os.write(ours, b'https://example.org/agent\nyes\n')
+        os.write(ours, b'\nhttps://example.org/agent\nyes\n')
         assert run.wait(120) == 0
     shown = os.read(ours, 10_000).decode()
     os.close(ours)
@@ -96,6 +96,51 @@ def test_a_person_on_a_terminal_is_asked_for_what_is_missing(folder: Path) -> No
     assert 'yes or no' in shown
     made = load_metadata(folder)
     assert (made.url, made.network) == ('https://example.org/agent', True)
+
+
+def test_the_cutoff_of_a_run_is_taken_over_once_a_page_states_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / 'run.json').write_text('{}')
+    (folder / 'report.json').write_text('{"only_after": "2025-06"}')
+    assert main(['submit', '--new', str(folder), *given(SAID)]) == 0
+    told = capsys.readouterr().out
+    assert f'`coevo submit --new {folder} --cutoff 2025-06 --cutoff-source URL` adds one' in told
+    assert load_metadata(folder).cutoff is None
+    assert main(['submit', '--new', str(folder), '--cutoff-source', 'https://example.org/c']) == 0
+    assert 'adds one' not in capsys.readouterr().out
+    made = load_metadata(folder)
+    assert (made.cutoff, made.cutoff_source) == ('2025-06', 'https://example.org/c')
+
+
+def test_a_person_is_asked_for_the_source_of_a_cutoff_only_if_there_is_one(folder: Path) -> None:
+    answers = {**SAID, 'network': 'no', 'cutoff': '2025-06', 'cutoff_source': 'https://e.org/c'}
+    without = write_submission_metadata(folder, {}, {**answers, 'cutoff': ' '}.get)
+    assert (without.cutoff, without.cutoff_source) == (None, None)
+    made = write_submission_metadata(folder, {}, answers.get)
+    assert (made.cutoff, made.cutoff_source) == ('2025-06', 'https://e.org/c')
+
+
+def test_the_cutoff_by_which_a_run_graded_is_that_of_the_submission(folder: Path) -> None:
+    stated = {'model_cutoff': '2025-05', 'model_cutoff_source': 'https://example.org/m'}
+    write_results(folder / 'results', [row('a', harness='agent', model='m', **stated)])
+    made = write_submission_metadata(folder, {**SAID, 'network': False})
+    assert (made.cutoff, made.cutoff_source) == ('2025-05', 'https://example.org/m')
+
+
+@pytest.mark.parametrize('contact', ['me', 'me@', 'write to me@example.org'])
+def test_contact_that_is_no_address_is_refused(
+    folder: Path, contact: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ['submit', '--new', str(folder), *given({**SAID, 'contact': contact})]
+    assert main([*words, '--network', 'no']) == 2
+    assert 'which is no address; give one such as me@example.org' in capsys.readouterr().err
+
+
+def test_run_without_an_answer_is_to_be_made_again(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / 'predictions.jsonl').write_text('')
+    with pytest.raises(Fatal, match='has no answers yet: run its `coevo run` again'):
+        write_submission_metadata(tmp_path, SAID)
 
 
 def test_without_a_terminal_the_command_names_the_options(

@@ -18,6 +18,7 @@ from coevo.evaluation.reporting.regrading import regrade_row
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import NAME, load_results
 from coevo.evaluation.submission.coverage import describe_coverage
+from coevo.evaluation.submission.drafting import describe_missing_cutoff
 from coevo.evaluation.submission.folder import SubmissionFolder
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import load_suites
@@ -188,10 +189,9 @@ def _list_notes(
     yield f'outcomes_sha256 {new_report.outcomes_sha256}'
     yield f'{new_report.exposure.clean} of {new_report.tasks} tasks are clean for the model'
     if submission.metadata.cutoff is None and not any(row.model_cutoff for row in rows):
-        yield (
-            f'no source states a training cutoff of {submission.metadata.model}: the leaderboard '
-            'does not score it'
-        )
+        missing = describe_missing_cutoff(submission.folder, submission.metadata)
+        if missing is not None:
+            yield missing
     if submission.metadata.attempts > 1:
         yield f'{submission.metadata.attempts} attempts at each task, but the leaderboard allows 1'
     if submission.metadata.network:

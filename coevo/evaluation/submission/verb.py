@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -61,17 +62,34 @@ def make_or_check_submission(arguments: argparse.Namespace) -> int:
 
 
 def _make_metadata(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.submission.drafting import write_submission_metadata
+    from coevo.evaluation.submission.drafting import (
+        describe_missing_cutoff,
+        write_submission_metadata,
+    )
     from coevo.evaluation.submission.folder import NAME
 
     given = {name: getattr(arguments, name) for name in _FIELDS}
     if given['network'] is not None:
         given['network'] = given['network'] == 'yes'
+    if arguments.contact is not None:
+        _check_contact(arguments.contact)
     metadata = write_submission_metadata(arguments.new, given, _ask_person)
     folder = hide_credentials(str(arguments.new))
     print(f'{folder}/{NAME}: {metadata.harness} with {metadata.model}, by {metadata.contact}')
+    missing = describe_missing_cutoff(arguments.new, metadata)
+    if missing is not None:
+        print(hide_credentials(missing))
     print(f'next: coevo submit --check {folder} --snapshot SNAPSHOT')
     return 0
+
+
+def _check_contact(text: str) -> None:
+    """Raise Fatal unless a text can be an address that reviewers write to."""
+    if not re.fullmatch(r'[^\s@]+@[^\s@]+|https://\S+', text.strip()):
+        raise Fatal(
+            f'--contact is {text!r}, which is no address; give one such as me@example.org, or a '
+            'page (https://) where you can be written to'
+        )
 
 
 def _ask_person(name: str) -> str | None:
@@ -79,14 +97,16 @@ def _ask_person(name: str) -> str | None:
 
     Raises: Fatal if the input ends without a line.
     """
-    from coevo.evaluation.submission.drafting import QUESTIONS
+    from coevo.evaluation.submission.drafting import CUTOFF_QUESTIONS, QUESTIONS
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    print(f'{QUESTIONS[name]}: ', end='', file=sys.stderr, flush=True)
+    print(f'{(QUESTIONS | CUTOFF_QUESTIONS)[name]}: ', end='', file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:
-        raise Fatal(f'no answer was given; give --{name}')
+        raise Fatal(f'no answer was given; give --{name.replace("_", "-")}')
+    if name == 'contact':
+        _check_contact(line)
     return line
 
 
