@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -113,6 +114,12 @@ def check_reachable(endpoint: Endpoint) -> None:
         ) from None
 
 
+_CALL_PATH = re.compile(r'/(?:chat/completions|completions|responses|messages|models(?:/[^/]*)?)$')
+
+
 def _strip_version(url: str) -> str:
-    """Return a base URL without `/v1` or `/v1beta` at its end, since the path of a call has it."""
-    return url.removesuffix('/v1').removesuffix('/v1beta')
+    """Return a base URL without the path of a call, such as `/v1/chat/completions`, at its end.
+
+    The path of a call has the version, too, so that `/v1` alone and `/v1beta` are removed as well.
+    """
+    return re.sub(r'/v1(?:beta)?$', '', _CALL_PATH.sub('', url))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -181,11 +182,23 @@ class RunFolder:
             return
         before = _load_run_inputs(path)
         for name in sorted(before.keys() | asked.keys()):
-            if before.get(name) != asked.get(name):
+            if _unify_ports(before.get(name)) != _unify_ports(asked.get(name)):
+                option = ' (--endpoint)' if name == 'network' else ''
                 raise Fatal(
-                    f'{self.folder} holds a run with {name} {before.get(name)!r}, not '
+                    f'{self.folder} holds a run with {name}{option} {before.get(name)!r}, not '
                     f'{asked.get(name)!r}; choose another folder with --out'
                 )
+
+
+_OWN_PORT = re.compile(r'^(https?://(?:localhost|127\.[0-9.]+|\[::1\])):[0-9]+')
+
+
+def _unify_ports(value: object) -> object:
+    """Return an input of a run without the port of an endpoint on this machine.
+
+    A server that is started again may get another port, and answers as before.
+    """
+    return _OWN_PORT.sub(r'\1', value) if isinstance(value, str) else value
 
 
 def _format_key(key: AttemptKey) -> str:

@@ -133,10 +133,11 @@ class Parser(argparse.ArgumentParser):
         settings file that is not valid.
         """
         words = list(sys.argv[1:] if args is None else args)
-        if any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
-            own = list(takewhile(lambda word: word.startswith('-'), words))
-        else:
-            own = words
+        is_leaf = not any(
+            isinstance(action, argparse._SubParsersAction) for action in self._actions
+        )
+        own = words if is_leaf else list(takewhile(lambda word: word.startswith('-'), words))
+        if is_leaf:
             settings = [setting.name for setting in self.settings]
             refuse_old_options(self.prog, words, self._option_string_actions, settings)
         _refuse_near_options(self.prog, own, self._option_string_actions)
@@ -149,6 +150,8 @@ class Parser(argparse.ArgumentParser):
             and rest[0][:1] != '-'
         ):
             setattr(parsed, self.late, to_unicode(rest.pop()))
+        if rest and is_leaf:  # here, since the help of this verb has the right word
+            self.error(f'unrecognized arguments: {" ".join(rest)}')
         return parsed, rest
 
     def _insert_usual_action(self, words: list[str]) -> list[str]:

@@ -17,9 +17,13 @@ KEY = 'A_KEY_OF_TESTS'
         ('openai', 'http://127.0.0.1:8000/v1/'),
         ('anthropic', 'http://127.0.0.1:8000/v1'),
         ('gemini', 'http://127.0.0.1:8000/v1beta'),
+        ('openai', 'http://127.0.0.1:8000/v1/chat/completions'),
+        ('openai', 'http://127.0.0.1:8000/v1/responses/'),
+        ('anthropic', 'http://127.0.0.1:8000/v1/messages'),
+        ('gemini', 'http://127.0.0.1:8000/v1beta/models/gemini-x:generateContent'),
     ],
 )
-def test_api_version_at_the_end_of_an_endpoint_url_is_removed(
+def test_api_version_and_path_of_a_call_at_the_end_of_an_endpoint_url_are_removed(
     api: str, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Calls bring it in their path: /v1/v1/chat/completions is nowhere."""
@@ -31,6 +35,8 @@ def test_other_path_of_an_endpoint_url_is_kept(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv(KEY, 'sk-test')
     found = make_endpoint('openai', 'https://example.org/api/v1', KEY)
     assert found.url == 'https://example.org/api'
+    found = make_endpoint('openai', 'https://example.org/my-messages', KEY)
+    assert found.url == 'https://example.org/my-messages'
 
 
 @pytest.mark.parametrize(

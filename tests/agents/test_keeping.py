@@ -49,3 +49,25 @@ def test_damaged_file_of_a_run_folder_is_named_in_the_error(
     (tmp_path / name).write_bytes(content)
     with pytest.raises(Fatal, match=f'{name} cannot be read'):
         opened(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ('before', 'now', 'same'),
+    [
+        ('http://127.0.0.1:8000 (openai)', 'http://127.0.0.1:8001 (openai)', True),
+        ('http://localhost:8000/a (openai)', 'http://localhost:8001/b (openai)', False),
+        ('http://127.0.0.1:8000 (openai)', 'http://127.0.0.1:8000 (gemini)', False),
+        ('https://example.org:8000 (openai)', 'https://example.org:8001 (openai)', False),
+    ],
+)
+def test_server_of_this_machine_may_come_back_at_another_port(
+    tmp_path: Path, before: str, now: str, same: bool
+) -> None:
+    with RunFolder(tmp_path).lock_folder({'network': before}):
+        pass
+    if same:
+        with RunFolder(tmp_path).lock_folder({'network': now}):
+            return
+    sentence = r'holds a run with network \(--endpoint\) '
+    with pytest.raises(Fatal, match=sentence), RunFolder(tmp_path).lock_folder({'network': now}):
+        pass

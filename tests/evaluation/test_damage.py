@@ -136,3 +136,11 @@ def test_unwritable_output_folder_is_refused_and_a_new_one_is_created(tmp_path: 
     for place in (tmp_path / 'file', tmp_path / 'file' / 'x'):
         with pytest.raises(Fatal, match='name another --out'):
             check_writable(place, '--out')
+
+
+def test_results_of_a_run_are_named_where_the_folder_of_the_run_is_given(tmp_path: Path) -> None:
+    (tmp_path / 'results').mkdir()
+    for folder in (tmp_path, tmp_path / 'results'):
+        (folder / 'report.json').write_text('{"version": 1}')
+    with pytest.raises(Fatal, match=f'name the folder of its results: {tmp_path}/results'):
+        load_report(tmp_path)

@@ -58,6 +58,10 @@ def write_report(folder: Path, rows: Rows, suites: Suites = ()) -> Report:
     return report
 
 
+# Where the folder of a run or a submission has its results.
+_RESULTS = 'results'
+
+
 def load_report(folder: Path) -> Mapping[str, Any]:
     """Return the content of `report.json`.
 
@@ -74,6 +78,11 @@ def load_report(folder: Path) -> Mapping[str, Any]:
     except (ValueError, RecursionError):  # not JSON, or JSON that a browser does not accept
         content = None
     if not _is_report(content):
+        if (folder / _RESULTS / NAME).is_file():
+            raise Fatal(
+                f'{path} has the totals of a run; name the folder of its results: '
+                f'{folder / _RESULTS}'
+            )
         raise Fatal(
             f'{path} is not a report of version {REPORT_VERSION}; write it again with `coevo '
             f'report regrade {folder}`'
