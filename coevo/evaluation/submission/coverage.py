@@ -28,8 +28,8 @@ def list_submitted_tasks(submission: SubmissionFolder, place: Path | str) -> fro
     with snapshot.translate_read_errors((place,)):
         known = list_task_ids(snapshot.attach_snapshots_unchecked((place,)))
     answered = {one.task_id for one in load_predictions(submission.predictions, known)}
-    rows = (*load_results(submission.results), *load_suites(submission.results))
-    graded = {row.task_id for row in rows}
+    graded = {row.task_id for row in load_results(submission.results)}
+    graded |= {row.task_id for row in load_suites(submission.results)}
     for task_id in sorted(graded - known):
         raise Fatal(
             f'{place} has no task {task_id!r}, which the results of {submission.folder} grade; '
