@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from coevo.display.terminal import hide_credentials
 from coevo.evaluation.submission import verb as submission_verb
 from coevo.model.errors import Fatal, Transient
 from coevo.model.families import Family
@@ -222,7 +223,7 @@ def _select_submitted_tasks(arguments: argparse.Namespace, submission: Submissio
     coverage = describe_coverage(
         submission.metadata, load_results(submission.results), tasks, arguments.snapshot
     )
-    print(f'the tasks of the submission are graded: {coverage}', file=sys.stderr)
+    _say(f'the tasks of the submission are graded: {coverage}')
 
 
 def _provide_texts(arguments: argparse.Namespace, submission: SubmissionFolder | None) -> None:
@@ -271,7 +272,7 @@ def _list_answered_tasks(
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(hide_credentials(line), file=sys.stderr, flush=True)
 
 
 def evaluate_and_show(options: EvaluationOptions, out: Path, claimed: Claim | None = None) -> int:

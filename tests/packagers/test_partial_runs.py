@@ -86,7 +86,9 @@ def test_run_without_the_texts_of_any_task_ends_with_what_git_said(
     assert main([*words, '--only-tasks', task_of(edition, 'example/ferry')]) == 3
     said = capsys.readouterr()
     assert 'has no such repository' in said.err.splitlines()[-1]
-    assert 'no task is left: name others by --only-tasks' in said.err.splitlines()[-1]
+    assert (
+        'no task is left: name a folder that has clones with --clones' in said.err.splitlines()[-1]
+    )
     assert not said.out
     assert model.rounds() == 0
 
