@@ -79,7 +79,9 @@ def describe_next_step(report: MineReport, store: str, segments: Sequence[Segmen
     """
     if report.failures or report.unmined:
         return 'next: run the same command again, for what could not be mined now'
-    if not any(map(has_tasks, segments)) and not any(one.single_revision for one in segments):
+    if not any(map(has_tasks, segments)) and not any(
+        segment.single_revision for segment in segments
+    ):
         return (
             'next: see what to do about each reason in docs/mining.md, Nothing came out?, or visit '
             'more commits with --commits'

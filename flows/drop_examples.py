@@ -76,12 +76,12 @@ def choose_examples(segments: Sequence[Segment]) -> tuple[DropExample, ...]:
 
     It has the most common detail of its reason.
     """
-    found: defaultdict[str, list[tuple[Drop, str]]] = defaultdict(list)
+    drops_by_reason: defaultdict[str, list[tuple[Drop, str]]] = defaultdict(list)
     for segment in segments:
         for drop in segment.drops:
             if drop.stage in _STAGES:
-                found[drop.reason].append((drop, segment.pair.new_rev))
-    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+                drops_by_reason[drop.reason].append((drop, segment.pair.new_rev))
+    ordered = sorted(drops_by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
     examples = (_choose_example(drops) for _, drops in ordered)
     return tuple(example for example in examples if example.drop.detail)[:_MOST]
 

@@ -135,12 +135,12 @@ def find_missing_pairs(
     bugs, `keep_stale` leaves out those that have any segment.
     """
     known = store.list_keys(partition)
-    kept = store.list_mined_pairs(partition) if options.keep_stale else frozenset[str]()
+    unchanged = store.list_mined_pairs(partition) if options.keep_stale else frozenset[str]()
     keys = {pair: compute_segment_key(mining, pair) for pair in pairs}
     unmined = [
         pair
         for pair in reversed(pairs)
-        if pair.pair_id not in kept and not _needs_no_mining(keys[pair], known, runtimes)
+        if pair.pair_id not in unchanged and not _needs_no_mining(keys[pair], known, runtimes)
     ]
     report.reused += len(pairs) - len(unmined)
     bugs = PairBugs(store.storage, partition)

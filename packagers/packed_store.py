@@ -193,32 +193,32 @@ class _PartitionTexts:
         """
         contents = [json.loads(data) for data in records]
         rows = [row for content in contents for row in list_rows(content)]
-        places = [place for row in rows for place in list_text_places(row)]
-        texts = [self._describe_text(place) for place in places]
+        spots = [spot for row in rows for spot in list_text_spots(row)]
+        texts = [self._describe_text(spot) for spot in spots]
         revisions = pair['repo'], pair['old_rev'], pair['new_rev']
         files = dict(enumerate(list_source_files(self.repository, revisions, texts)))
         index = SliceIndex([(number, text) for number, (_, text) in files.items()])
         known: dict[tuple[str, bool], int] = {}
-        for place in places:
-            key = place.text, place.key.endswith('_patch')
+        for spot in spots:
+            key = spot.text, spot.key.endswith('_patch')
             if key not in known:
                 known[key] = len(self.recipes)
-                pieces = index.make_recipe(place.text, is_patch=key[1])
+                pieces = index.make_recipe(spot.text, is_patch=key[1])
                 self.recipes.append(tuple(self._number_source(piece, files) for piece in pieces))
-            place.holder[place.key] = {TEXT_NUMBER: known[key]}
+            spot.holder[spot.key] = {TEXT_NUMBER: known[key]}
         return [
             {'record': content, 'sha256': hashlib.sha256(data).hexdigest()}
             for content, data in zip(contents, records, strict=True)
         ]
 
-    def _describe_text(self, place: TextPlace) -> TextRow:
-        row = place.row
+    def _describe_text(self, spot: TextSpot) -> TextRow:
+        row = spot.row
         return TextRow(
             file='',
             row=0,
-            column=place.key,
+            column=spot.key,
             element=0,
-            text=place.text,
+            text=spot.text,
             paths=tuple(list_named_paths(row)),
             rev=row.get('start_rev'),
         )
@@ -237,8 +237,8 @@ class _PartitionTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextPlace:
-    """The place of a text in a decoded row: the object that holds it, and its key there."""
+class TextSpot:
+    """The spot of a text in a decoded row: the object that holds it, and its key there."""
 
     row: Mapping[str, Any]
     holder: dict[str, Any]
@@ -260,15 +260,15 @@ def list_rows(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield value
 
 
-def list_text_places(row: dict[str, Any]) -> Iterator[TextPlace]:
-    """Yield the places of a row that hold a text of the repository; see `coevo.model.texts`."""
+def list_text_spots(row: dict[str, Any]) -> Iterator[TextSpot]:
+    """Yield the spots of a row that hold a text of the repository; see `coevo.model.texts`."""
     stack: list[dict[str, Any]] = [row]
     while stack:
         holder = stack.pop()
         for key, value in sorted(holder.items()):
             if key in OF_OTHERS:
                 if value is not None:
-                    yield TextPlace(row=row, holder=holder, key=key)
+                    yield TextSpot(row=row, holder=holder, key=key)
             elif isinstance(value, dict):
                 stack.append(value)
             elif isinstance(value, list):

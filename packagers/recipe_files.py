@@ -252,6 +252,7 @@ def _list_texts(
 
 
 def list_named_paths(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the paths of files that a row and its nested rows name, each once."""
     nested = (nested_row for name in _NESTED for nested_row in row.get(name) or ())
     holders = (row, *nested)
     yield from dict.fromkeys(

@@ -39,7 +39,7 @@ from packagers.packed_store import (
     TEXT_NUMBER,
     VERSION,
     list_rows,
-    list_text_places,
+    list_text_spots,
     name_partition_file,
 )
 
@@ -64,7 +64,7 @@ class PartitionUnpacking:
 
     @property
     def sentence(self) -> str:
-        """What is lacking, as a line for the user."""
+        """The number of pairs that are lacking, and why, as a line for the user."""
         walk, total = self.partition.walk, self.segments
         return f'{self.partition.repo} ({walk}): {total - self.unpacked} of {total} pairs are lacking: {self.why}'
 
@@ -256,13 +256,13 @@ class _Texts:
         """
         content = packed['record']
         try:
-            places = [place for row in list_rows(content) for place in list_text_places(row)]
-            recipes = [self._recipes[place.text[TEXT_NUMBER]] for place in places]
+            spots = [spot for row in list_rows(content) for spot in list_text_spots(row)]
+            recipes = [self._recipes[spot.text[TEXT_NUMBER]] for spot in spots]
             numbers = {p.source for pieces in recipes for p in pieces if p.source is not None}
             if any(self._sources[n].blob not in self._search.folders for n in numbers):
                 return None
-            for place, pieces in zip(places, recipes, strict=True):
-                place.holder[place.key] = join_pieces(pieces, self._load_source)
+            for spot, pieces in zip(spots, recipes, strict=True):
+                spot.holder[spot.key] = join_pieces(pieces, self._load_source)
             record = codec.decode_record(kind, json.dumps(content).encode())
             data = codec.encode_record(record)
         except (ValueError, TypeError, KeyError, IndexError):

@@ -199,9 +199,9 @@ def _say_left_out(arguments: argparse.Namespace) -> None:
     if named is None or not is_filtered:
         return
     chosen = choose_task_ids(arguments) or frozenset()
-    kept = list_wanted_ids(arguments.snapshot, chosen, cutoff, family=family)
+    wanted = list_wanted_ids(arguments.snapshot, chosen, cutoff, family=family)
     for sentence in explain_left_out(
-        arguments.snapshot, named, kept, in_views=chosen, cutoff=cutoff, family=family
+        arguments.snapshot, named, wanted, in_views=chosen, cutoff=cutoff, family=family
     ):
         _say(sentence)
 
@@ -268,7 +268,7 @@ def _list_answered_tasks(
         return None
     with snapshot.translate_read_errors((arguments.snapshot,)):
         known = list_task_ids(snapshot.attach_snapshots_unchecked((arguments.snapshot,)))
-    return frozenset(one.task_id for one in load_predictions(path, known))
+    return frozenset(prediction.task_id for prediction in load_predictions(path, known))
 
 
 def _say(line: str) -> None:

@@ -98,11 +98,11 @@ def _suggest_new_names(sql: str) -> str:
     return f' (since schema 3 {hints})' if hints else ''
 
 
-def _suggest_lists(said: str) -> str:
+def _suggest_lists(message: str) -> str:
     """Return where names are listed, if DuckDB says that one is unknown; else an empty text."""
-    if said.startswith('Catalog Error: Table'):
+    if message.startswith('Catalog Error: Table'):
         return ' (`SHOW TABLES` lists the tables and views)'
-    if said.startswith('Binder Error: Referenced column'):
+    if message.startswith('Binder Error: Referenced column'):
         return ' (`DESCRIBE methods` lists the columns of a table)'
     return ''
 
@@ -124,8 +124,8 @@ def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> 
             raise KeyboardInterrupt from None
         raise
     except duckdb.Error as error:
-        said = snapshot.summarise_error(error)
-        raise Fatal(f'{said}{_suggest_new_names(sql) or _suggest_lists(said)}') from None
+        message = snapshot.summarise_error(error)
+        raise Fatal(f'{message}{_suggest_new_names(sql) or _suggest_lists(message)}') from None
 
 
 def forbid_access_beyond_snapshots(opened: OpenedSnapshots) -> None:

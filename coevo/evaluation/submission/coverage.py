@@ -27,7 +27,9 @@ def list_submitted_tasks(submission: SubmissionFolder, place: Path | str) -> fro
         return None
     with snapshot.translate_read_errors((place,)):
         known = list_task_ids(snapshot.attach_snapshots_unchecked((place,)))
-    answered = {one.task_id for one in load_predictions(submission.predictions, known)}
+    answered = {
+        prediction.task_id for prediction in load_predictions(submission.predictions, known)
+    }
     graded = {row.task_id for row in load_results(submission.results)}
     graded |= {row.task_id for row in load_suites(submission.results)}
     for task_id in sorted(graded - known):

@@ -358,7 +358,7 @@ def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
     instead: dict[P, bytes] = {}
     brought: list[tuple[OldFile[O, P], P, P | None]] = []
     takers: dict[P, tuple[OldFile[O, P], P]] = {}
-    kept, displaced = set[P](), set[P]()
+    unchanged, displaced = set[P](), set[P]()
     for source in sorted(
         {test.source for test in (*plan.originals_of_reverted_pieces.values(), *plan.inserted)}
     ):
@@ -368,7 +368,7 @@ def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
         for piece in file.list_needed_pieces():
             at = next((slots[slot] for slot in file.list_slots(piece) if slot in slots), None)
             if at is not None and rules.is_same(at, piece):
-                kept.add(at)
+                unchanged.add(at)
                 continue
             if at is not None and not rules.can_replace(at, piece):
                 displaced.add(at)
@@ -386,7 +386,7 @@ def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
         files=tuple(files),
         instead=instead,
         additions=tuple(additions),
-        displaced=frozenset(displaced - kept),
+        displaced=frozenset(displaced - unchanged),
         mentions=frozenset().union(*(file.mentions for file in files)),
         names=frozenset(name for _, piece, _ in brought for name in piece.names),
     )

@@ -165,6 +165,7 @@ class _Support:
 
     @classmethod
     def invent(cls, draw: Random) -> _Support:
+        """Return declarations with names and numbers that the draw decides."""
         small, large, two, no, join = (invent_name(draw, 'p') for _ in range(5))
         return cls(
             small_name=small,
