@@ -120,6 +120,17 @@ class MissingPairs:
             report.tasks += count_tasks(result)
 
 
+def list_unchanged_pairs(
+    options: MineOptions, store: Store, partition: Partition
+) -> frozenset[str]:
+    """Return the ids of pairs that stay as they are, whatever mined them; none without `keep_stale`.
+
+    With `again` all pairs are mined.
+    """
+    keeps = options.keep_stale and not options.again
+    return store.list_mined_pairs(partition) if keeps else frozenset()
+
+
 def find_missing_pairs(
     options: MineOptions,
     mining: MiningRun,
@@ -135,7 +146,7 @@ def find_missing_pairs(
     bugs, `keep_stale` leaves out those that have any segment.
     """
     known = store.list_keys(partition)
-    unchanged = store.list_mined_pairs(partition) if options.keep_stale else frozenset[str]()
+    unchanged = list_unchanged_pairs(options, store, partition)
     keys = {pair: compute_segment_key(mining, pair) for pair in pairs}
     unmined = [
         pair

@@ -6,7 +6,7 @@ snapshot. Prefect's flows and the command line only call these functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -39,7 +39,12 @@ from flows.dating import date_mined_repository
 from flows.licence import check_and_mark_privacy, describe_kept_out_rows, find_spdx_expression
 from flows.measure_pass import PartitionMeasuring, find_deviating_run_count
 from flows.mining import MiningRun, compute_segment_key
-from flows.missing_pairs import MineReport, find_missing_pairs, mine_missing_pairs
+from flows.missing_pairs import (
+    MineReport,
+    find_missing_pairs,
+    list_unchanged_pairs,
+    mine_missing_pairs,
+)
 from flows.options import MineOptions
 from flows.segment_keys import compute_basis
 from flows.study import Tools
@@ -180,7 +185,10 @@ def _mine_language(
         known = store.find_walk(partition)
         mining = build_mining_run(options, tools, basis, known, seen.pairs, listener, earlier)
         add_basis(store.storage, basis)
-        store.write_walk(partition, _build_walk_record(options, clone, mining, route, seen))
+        unchanged = list_unchanged_pairs(options, store, partition)
+        store.write_walk(
+            partition, _build_walk_record(options, clone, mining, route, seen, unchanged)
+        )
         runtimes = language.make_runtimes(brings=options.brings_runtimes, say=listener.say)
         missing = find_missing_pairs(
             options, mining, store, partition, report, seen.pairs, runtimes
@@ -298,9 +306,19 @@ def _choose_start_ref(options: MineOptions, clone: Clone, repository: Repository
 
 
 def _build_walk_record(
-    options: MineOptions, clone: Clone, mining: MiningRun, route: Route, seen: Visit
+    options: MineOptions,
+    clone: Clone,
+    mining: MiningRun,
+    route: Route,
+    seen: Visit,
+    unchanged: Collection[str],
 ) -> WalkRecord:
+    """Return the record of a walk.
+
+    unchanged  ids of pairs that stay as they are, so that the stored record names their keys
+    """
     repository = mining.repository
+    asked = [pair for pair in seen.pairs if pair.pair_id not in unchanged]
     newest = repository.get_commit(seen.head).committer_date
     return WalkRecord(
         repository=RepositoryRow(
@@ -321,8 +339,8 @@ def _build_walk_record(
         ),
         pairs=tuple((pair.new.rev, pair.pair_id) for pair in seen.pairs),
         drops=seen.drops,
-        keys=tuple((pair.pair_id, compute_segment_key(mining, pair)) for pair in seen.pairs),
-        bases=tuple((pair.pair_id, mining.basis.basis_id) for pair in seen.pairs),
+        keys=tuple((pair.pair_id, compute_segment_key(mining, pair)) for pair in asked),
+        bases=tuple((pair.pair_id, mining.basis.basis_id) for pair in asked),
         again=tuple(mining.again.items()),
         families=mining.families,
         pushed=None if options.until else options.pushed,

@@ -23,6 +23,7 @@ from coevo.storage.store import Partition, Store
 from filters import filter_candidates
 from flows.cloning import open_clone
 from flows.mining import compute_segment_key, list_missing_objects
+from flows.missing_pairs import list_unchanged_pairs
 from flows.options import MineOptions
 from flows.pipeline import build_mining_run, build_tools, list_routes
 from flows.segment_keys import compute_basis
@@ -117,7 +118,7 @@ def _find_known_pairs(
     if not keys:
         return frozenset()
     if options.keep_stale:
-        return store.list_mined_pairs(partition)
+        return list_unchanged_pairs(options, store, partition)
     language = LANGUAGES[route.language]
     with closing(language.make_refactoring_finder()) as refactorings:
         run = build_mining_run(

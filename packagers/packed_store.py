@@ -1,6 +1,6 @@
 """Write a store without the code of the mined projects, so that it can be published and kept in Git.
 
-    PACK/store.json                        the version of this form
+    PACK/pack.json                         the version of this form
     PACK/documents.coevo                   bases, months, withdrawals and re-verifications, as they are
     PACK/OWNER+NAME/LANGUAGE/WALK.coevo    a partition: `Partition` as five pieces
 
@@ -11,14 +11,14 @@
     measures   the last measures of each of these segments, likewise
 
 `packagers.store_unpacking` makes the same segments of a pack and of clones. Superseded segments,
-claims, failures, clones and caches are not packed.
+claims, failures, clones and caches are not packed, nor are withdrawn repositories and pairs.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,11 +36,14 @@ from coevo.storage.beneath import join_beneath
 from coevo.storage.measures import find_latest_measures, load_measures
 from coevo.storage.place import StoragePlace
 from coevo.storage.store import Partition, Store
+from coevo.storage.withdrawals import WithdrawnKind, list_withdrawals
 from packagers.recipe_files import TextRow, list_named_paths, list_source_files
 from packagers.slices import SliceIndex
 
-STAMP, DOCUMENTS, SUFFIX = 'store.json', 'documents.coevo', '.coevo'
+STAMP, DOCUMENTS, SUFFIX = 'pack.json', 'documents.coevo', '.coevo'
 VERSION = 1
+_VERSION_KEY = 'coevo-packed-store'
+_LONGEST_STAMP = 1000  # bytes
 DOCUMENT_FOLDERS = ('bases', 'months', 'reverifications', 'withdrawals')
 """The folders of a store whose files are packed as they are; they hold no code."""
 TEXT_NUMBER = 'text'
@@ -79,21 +82,26 @@ def pack_store(store: Store, out: Path, clone: GetClone, listener: Listener = SI
     """
     if store.is_private():
         raise Fatal(f'{store.root} is private: a pack is for others, so none is made of it')
-    partitions = store.list_partitions()
+    withdrawn = {(each.kind, each.id) for each in list_withdrawals(store.storage)}
+    partitions = [
+        partition
+        for partition in store.list_partitions()
+        if (WithdrawnKind.REPOSITORY, partition.repo) not in withdrawn
+    ]
     if not partitions:
         raise Fatal(f'{store.root} has no mined repository: `coevo mine` adds some')
-    if out.exists() and not (out / STAMP).is_file():
+    if out.exists() and load_version(out) is None:
         raise Fatal(f'{out} is there already and is no pack of a store; name another folder')
     counts = _Counts()
     with exchange_folder(out) as exchange:
         for done, partition in enumerate(partitions):
             listener.step(f'partitions, now {partition.repo}', done, len(partitions))
-            data = _pack_partition(store, partition, clone(partition.repo), counts)
+            data = _pack_partition(store, partition, clone(partition.repo), counts, withdrawn)
             path = join_beneath(exchange.new, name_partition_file(partition))
             durable.write_durably(path.prepare_for_writing(), [data])
         documents = archive.encode_archive(dict(_list_documents(store.storage)))
         durable.write_durably(exchange.new / DOCUMENTS, [documents])
-        stamp = f'{json.dumps({"coevo-packed-store": VERSION})}\n'.encode()
+        stamp = f'{json.dumps({_VERSION_KEY: VERSION})}\n'.encode()
         durable.write_durably(exchange.new / STAMP, [stamp])
         size = sum(path.stat().st_size for path in exchange.new.rglob('*') if path.is_file())
         exchange.accept()
@@ -105,6 +113,15 @@ def pack_store(store: Store, out: Path, clone: GetClone, listener: Listener = SI
         texts=counts.texts,
         size=size,
     )
+
+
+def load_version(pack: Path) -> object:
+    """Return the version that the stamp of a pack names; None if a folder has no such stamp."""
+    try:
+        with (pack / STAMP).open('rb') as stamp:
+            return json.loads(stamp.read(_LONGEST_STAMP))[_VERSION_KEY]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
 def name_partition_file(partition: Partition) -> str:
@@ -128,7 +145,11 @@ def _list_documents(place: StoragePlace) -> Iterator[tuple[str, ArchivePiece]]:
 
 
 def _pack_partition(
-    store: Store, partition: Partition, repository: Repository, counts: _Counts
+    store: Store,
+    partition: Partition,
+    repository: Repository,
+    counts: _Counts,
+    withdrawn: Collection[tuple[WithdrawnKind, str]],
 ) -> bytes:
     mined = store.load_mined(partition)
     names = find_latest_measures(store.storage, partition)
@@ -137,6 +158,8 @@ def _pack_partition(
     for piece in mined.segments.pieces:
         data = piece.unpack()
         segment = json.loads(data)
+        if (WithdrawnKind.PAIR, segment['pair']['pair_id']) in withdrawn:
+            continue
         name = names.get(segment['key'])
         record = load_measures(store.storage, partition, name) if name else None
         measured = [] if record is None else [codec.encode_record(record)]
@@ -251,12 +274,16 @@ class TextSpot:
 
 
 def list_rows(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a decoded segment or record of measures."""
+    """Yield the rows of a decoded segment or record of measures.
+
+    Raises: ValueError if a text stands where a row is.
+    """
     for name, value in sorted(record.items()):
         if isinstance(value, list):
             yield from (row for row in value if isinstance(row, dict))
         elif isinstance(value, dict):
-            assert name not in OF_OTHERS
+            if name in OF_OTHERS:
+                raise ValueError(f'{name} is no row')
             yield value
 
 

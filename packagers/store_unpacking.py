@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,16 +29,16 @@ from coevo.storage.beneath import join_beneath
 from coevo.storage.measures import write_measures
 from coevo.storage.place import decode_folder_name
 from coevo.storage.store import Partition, Store
-from coevo.storage.walks import WalkRecord
+from coevo.storage.walks import WalkRecord, merge_walks
 from packagers.packed_store import (
     DOCUMENT_FOLDERS,
     DOCUMENTS,
-    STAMP,
     SUFFIX,
     TEXT_NUMBER,
     VERSION,
     list_rows,
     list_text_spots,
+    load_version,
     name_partition_file,
 )
 
@@ -47,7 +46,6 @@ _OBJECT = re.compile('[0-9a-f]{40}([0-9a-f]{24})?')
 _DOCUMENT = re.compile(rf'({"|".join(DOCUMENT_FOLDERS)})(/\w[\w.+-]*)+')
 _LARGEST_FILE = 1 << 28  # bytes of a file of a pack
 _LARGEST_PIECE = 1 << 31  # bytes of an uncompressed piece
-_LONGEST_STAMP = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +93,8 @@ def unpack_store(
 ) -> UnpackReport:
     """Add the content of a pack to a store; a pair whose texts cannot be had stays unmined.
 
+    What the store has mined since stays current.
+
     clones  a folder with clones, as for `list_local_clones`; what it lacks is fetched from the
             address of the repository, if that is known
 
@@ -117,9 +117,7 @@ def unpack_store(
 
 def _check_stamp(pack: Path) -> None:
     """Raise Fatal unless a folder has the stamp of a pack of this version."""
-    version = None
-    with suppress(OSError, ValueError, KeyError, TypeError), (pack / STAMP).open('rb') as stamp:
-        version = json.loads(stamp.read(_LONGEST_STAMP))['coevo-packed-store']
+    version = load_version(pack)
     if version is None:
         raise Fatal(f'{pack} is no pack of a store: `coevo pipeline pack` writes one')
     if version != VERSION:
@@ -157,15 +155,19 @@ def _unpack_partition(
             texts.restore_record(MeasureRecord, record)
             for record in contents.load_records('measures')
         ]
-        store.write_walk(partition, walk)
+        mined = store.list_mined_pairs(partition)
+        stored = store.find_walk(partition)
+        store.write_walk(partition, walk if stored is None else merge_walks(walk, stored))
         whole = [segment for segment in restored if segment is not None]
         for segment in whole:
             if segment.pair.repo != partition.repo:
                 raise _make_damaged_error(contents.pack)
-            store.write_segment(partition, segment)
+            if segment.pair.pair_id not in mined:
+                store.write_segment(partition, segment)
         store.compact_segments(partition)
+        keys = store.list_keys(partition)
         for record in measured:
-            if record is not None:
+            if record is not None and record.segment in keys:
                 write_measures(store.storage, partition, record)
     return PartitionUnpacking(
         partition=partition, segments=len(segments), unpacked=len(whole), why=search.why

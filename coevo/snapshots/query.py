@@ -5,7 +5,8 @@ the prompt of a task.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -118,14 +119,28 @@ def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> 
         statements = connection.extract_statements(sql)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise Fatal('A snapshot is only read: ask one SELECT (DESCRIBE and FROM will do)')
-        return presentation.render_answer(connection.sql(statements[0].query), format)
-    except RuntimeError as error:
-        if snapshot.is_interruption(error):
-            raise KeyboardInterrupt from None
-        raise
+        return _run_interruptibly(
+            connection,
+            lambda: presentation.render_answer(connection.sql(statements[0].query), format),
+        )
     except duckdb.Error as error:
         message = snapshot.summarise_error(error)
         raise Fatal(f'{message}{_suggest_new_names(sql) or _suggest_lists(message)}') from None
+
+
+def _run_interruptibly(connection: duckdb.DuckDBPyConnection, answer: Callable[[], bytes]) -> bytes:
+    """Return what a function that queries a connection returns; Ctrl-C ends the query at once.
+
+    DuckDB looks for signals only now and then, and turns them into errors of no type of its own.
+    So the query runs in a thread, which is told to stop.
+    """
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        future = pool.submit(answer)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            connection.interrupt()
+            raise
 
 
 def forbid_access_beyond_snapshots(opened: OpenedSnapshots) -> None:

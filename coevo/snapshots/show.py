@@ -432,9 +432,9 @@ def _explain_withdrawn_or_unknown_id(
     withdrawn = blocks.load_rows_with_value(connection, 'withdrawn', 'id', id)
     if withdrawn:
         return f'{id} was withdrawn in {withdrawn[0]["month"]}: {withdrawn[0]["reason"]}'
-    if '/' in id:
-        rows = connection.execute('SELECT DISTINCT repo FROM repositories ORDER BY 1').fetchall()
-        names = [repo for (repo,) in rows]
+    rows = connection.execute('SELECT DISTINCT repo FROM repositories ORDER BY 1').fetchall()
+    names = [repo for (repo,) in rows]
+    if '/' in id and names:
         near = difflib.get_close_matches(id, names) or names[:5]
         return f'{path} has no repository {id!r}; it has, for example, {", ".join(near)}'
     return (

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from coevo.model import codec
 from coevo.model.errors import Fatal
+from coevo.model.reasons import Reason
 from coevo.model.segment import Segment
 from coevo.model.words import Walk
 from coevo.storage import archive
@@ -51,6 +52,7 @@ _WALK, _MERGED, _LOOSE, _LOCK = 'walk.coevo', 'segments.coevo', '.segment', 'loc
 
 # A track that is not null, in the form in which `codec` writes it. Texts have their quotes escaped.
 _TRACK = b'"track":"'
+_RUNTIME_MISSING = f'"reason":"{Reason.RUNTIME_MISSING}"'.encode()
 
 _log = logging.getLogger(__name__)
 
@@ -213,8 +215,16 @@ class Store:
         return frozenset(key for _, key in self._read_contents(partition).pieces)
 
     def list_mined_pairs(self, partition: Partition) -> frozenset[str]:
-        """Return the ids of all pairs with an intact segment, be it current or not."""
-        return frozenset(pair_id for pair_id, _ in self._read_contents(partition).pieces)
+        """Return the ids of all pairs with an intact segment, be it current or not.
+
+        A pair that only lacked a runtime is not mined yet.
+        """
+        pieces = self._read_contents(partition).pieces
+        return frozenset(
+            pair_id
+            for (pair_id, _), piece in pieces.items()
+            if _RUNTIME_MISSING not in piece.unpack()
+        )
 
     def has_segment(self, partition: Partition, key: str) -> bool:
         """Return whether a partition has an intact segment with a key."""

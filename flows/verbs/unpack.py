@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from coevo.options.parser import PIPELINE_STEPS, Parser
+from coevo.options.parser import PIPELINE_STEPS, Parser, check_clones
 from flows.verbs.arguments import add_store_option
 
 
@@ -35,8 +35,9 @@ def _run(arguments: argparse.Namespace) -> int:
     from coevo.storage.store import Store
     from packagers.store_unpacking import unpack_store
 
+    clones = check_clones(arguments.clones)
     with show_progress(open_console()) as listener:
-        report = unpack_store(arguments.pack, Store(arguments.store), arguments.clones, listener)
+        report = unpack_store(arguments.pack, Store(arguments.store), clones, listener)
     for sentence in report.sentences:
         print(sentence)
     return 1 if report.lacking else 0

@@ -48,3 +48,24 @@ def test_deeper_walk_mines_only_what_no_version_mined(repository: Path, tmp_path
 
     report = mine(now)
     assert (report.executed, report.reused) == (2, 1)
+
+
+def test_current_segments_stay_current(repository: Path, tmp_path: Path) -> None:
+    first = options(repository, tmp_path / 'store', profile=QUICK)
+    second = replace(first, profile=load_profile('default'))
+    mine(first)
+    mine(second)
+    store = Store(tmp_path / 'store')
+    (partition,) = store.list_partitions()
+    current = [*store.load_segments(partition)]
+
+    third = replace(QUICK, unchanged_sample=QUICK.unchanged_sample + 1)
+    report = mine(replace(first, profile=third, keep_stale=True))
+    assert (report.executed, report.reused) == (0, 3)
+    assert [*store.load_segments(partition)] == current
+
+
+def test_again_mines_what_keep_stale_would_leave(repository: Path, tmp_path: Path) -> None:
+    kept = replace(options(repository, tmp_path / 'store', profile=QUICK), keep_stale=True)
+    mine(kept)
+    assert mine(replace(kept, again=True)).executed == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from packagers import packed_store
 from packagers.store_unpacking import unpack_store
 from tests.languages import toys
 from tests.packagers.test_code_free import files
-from tests.projects import NAME, options, write
+from tests.projects import NAME, QUICK, options, write
 from tests.repos import git
 
 pytestmark = pytest.mark.usefixtures('toy')
@@ -126,7 +127,7 @@ def test_equal_stores_give_equal_packs(store: Path, pack: Path, tmp_path: Path) 
     unpack_store(pack, Store(tmp_path / 'store'), store)
     shutil.copytree(store / 'clones', tmp_path / 'store/clones')
     (tmp_path / 'pack').mkdir()
-    shutil.copyfile(pack / 'store.json', tmp_path / 'pack/store.json')
+    shutil.copyfile(pack / 'pack.json', tmp_path / 'pack/pack.json')
     (tmp_path / 'pack/left over').touch()
     command = ['pipeline', 'pack', '--store', str(tmp_path / 'store'), '--out']
     assert main([*command, str(tmp_path / 'pack')]) == 0
@@ -186,6 +187,49 @@ def test_private_store_is_not_packed(store: Path, tmp_path: Path) -> None:
     assert not (tmp_path / 'pack').exists()
 
 
+def test_store_is_not_replaced_by_a_pack(store: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(store, tmp_path / 'store'))
+    for out in (other, store):
+        command = ['pipeline', 'pack', '--store', str(other), '--out', str(out)]
+        assert main(command) == 2
+    assert load_records(other) == load_records(store)
+
+
+def test_what_was_mined_since_stays_current(store: Path, pack: Path, tmp_path: Path) -> None:
+    unpack_store(pack, Store(tmp_path / 'store'), store)
+    mine(replace(make_options(store.parent, tmp_path / 'store'), profile=QUICK))
+    mined = load_records(tmp_path / 'store')
+    unpack_store(pack, Store(tmp_path / 'store'), store)
+    assert load_records(tmp_path / 'store') == mined
+    assert mined[1:3] != load_records(store)[1:3]
+
+
+@pytest.mark.parametrize(('kind', 'left'), [('repository', 0), ('pair', 1)])
+def test_withdrawn_rows_are_not_packed(
+    store: Path, tmp_path: Path, kind: str, left: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = Path(shutil.copytree(store, tmp_path / 'store'))
+    (partition,) = Store(other).list_partitions()
+    pair = next(Store(other).load_segments(partition)).pair
+    name = pair.repo if kind == 'repository' else pair.pair_id
+    command = ['pipeline', 'withdraw', '--store', str(other), f'--{kind}', name]
+    assert main([*command, '--reason', 'its owners asked for it']) == 0
+    out = tmp_path / 'pack'
+    status = main(['pipeline', 'pack', '--store', str(other), '--out', str(out)])
+    assert status == (0 if left else 2)
+    if left:
+        assert pair.pair_id not in unpack_content(out)['segments'].decode()
+        assert f'{left} pairs of 1 partitions' in capsys.readouterr().out
+
+
+def test_text_in_place_of_a_row_is_refused(store: Path, pack: Path, tmp_path: Path) -> None:
+    hurt = Path(shutil.copytree(pack, tmp_path / 'pack'))
+    record = {'record': {'test_patch': {'text': 0}}, 'sha256': ''}
+    replace_piece(hurt, 'segments', json.dumps(record).encode())
+    with pytest.raises(DamagedSnapshot):
+        unpack_store(hurt, Store(tmp_path / 'store'), store)
+
+
 def test_folder_that_is_no_pack_is_neither_replaced_nor_read(store: Path, tmp_path: Path) -> None:
     (tmp_path / 'mine').mkdir()
     (tmp_path / 'mine/notes').write_text('dear')
@@ -193,7 +237,7 @@ def test_folder_that_is_no_pack_is_neither_replaced_nor_read(store: Path, tmp_pa
         packed_store.pack_store(Store(store), tmp_path / 'mine', no_clone)
     with pytest.raises(Fatal, match='is no pack'):
         unpack_store(tmp_path / 'mine', Store(tmp_path / 'store'), None)
-    (tmp_path / 'mine/store.json').write_text(json.dumps({'coevo-packed-store': 2}))
+    (tmp_path / 'mine/pack.json').write_text(json.dumps({'coevo-packed-store': 2}))
     with pytest.raises(Fatal, match='update coevo'):
         unpack_store(tmp_path / 'mine', Store(tmp_path / 'store'), None)
     assert (tmp_path / 'mine/notes').read_text() == 'dear'

@@ -253,5 +253,6 @@ def test_an_option_without_effect_is_refused(
 def test_unknown_option_is_answered_with_the_help_of_its_verb(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(['run', '2026-07', '--modl', 'x']) == 2
-    assert 'unrecognized arguments: --modl x; see `coevo run --help`' in capsys.readouterr().err
+    assert main(['run', '2026-07', '--nonsense', 'x']) == 2
+    said = capsys.readouterr().err
+    assert 'unrecognized arguments: --nonsense x; see `coevo run --help`' in said

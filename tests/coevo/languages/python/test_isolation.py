@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from coevo.model.words import Label, Track
 from coevo.starts.isolation import WITH_FILE
 from tests.coevo.languages.python.shops import PROJECT
@@ -26,18 +28,29 @@ def test_module():
 """
 
 
-def test_update_of_all_tests_of_a_file_is_isolated_with_the_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ('rest', 'detail'),
+    [
+        # The targets bring their own imports in place of the old ones, which only they use.
+        ('', ''),
+        ('\n\nLEAST = {0}.RATE\n', WITH_FILE),
+    ],
+)
+def test_update_of_all_tests_of_a_file_is_isolated_with_the_file_if_more_of_it_breaks(
+    tmp_path: Path, rest: str, detail: str
+) -> None:
+    tests = TESTS + rest
     steps = [
         {
             'pyproject.toml': PROJECT,
             'till.py': CODE,
-            'tests/test_till.py': TESTS.format('till'),
+            'tests/test_till.py': tests.format('till'),
         },
-        {'till.py': None, 'desk.py': CODE, 'tests/test_till.py': TESTS.format('desk')},
+        {'till.py': None, 'desk.py': CODE, 'tests/test_till.py': tests.format('desk')},
     ]
-    found = mined_once(write(tmp_path / 'repository', steps), tmp_path / 'store')
+    pair = mined_once(write(tmp_path / 'repository', steps), tmp_path / 'store')
     for name in ('test_last', 'test_module'):
-        row = found.method(name)
+        row = pair.method(name)
         assert (row.label, row.track) == (Label.UPDATE, Track.UPDATE), row.isolated
         assert row.isolated is not None
-        assert row.isolated.detail == WITH_FILE
+        assert row.isolated.detail == detail
