@@ -27,12 +27,13 @@ _GO_MODULES = re.compile(r'(?:modules|module not available):(?P<name>.+)')
 _VARIABLE = re.compile(r'KeyError@.*, (?P<name>[A-Z][A-Z0-9_]*)')
 
 _INDEX = 'name a package index that has it (docs/mining.md, Private libraries), then mine --again'
+_OWN_OR_INDEX = f'nothing is to be done if it is a module of the project itself; else {_INDEX}'
 _VARIABLES = (
     'tests run without the variables of this machine, so that they need a default, such as one that '
     'conftest.py sets'
 )
 _KINDS = (
-    (_MODULE, 'the module {} was not found', _INDEX),
+    (_MODULE, 'the module {} was not found', _OWN_OR_INDEX),
     (_REQUIREMENT, 'the requirement {} cannot be installed', _INDEX),
     (_GO_MODULES, 'modules cannot be had: {}', _INDEX),
     (

@@ -146,6 +146,13 @@ def test_what_is_amiss_in_most_dropped_tests_is_named_with_one_of_them(
     assert ('Private libraries' in example) is not detail.startswith('KeyError')
 
 
+def test_a_missing_module_may_be_one_of_the_project_itself() -> None:
+    _, module = describe_examples([dropped('ModuleNotFoundError@acme.helper')])
+    assert 'nothing is to be done if it is a module of the project itself; else' in module
+    _, requirement = describe_examples([dropped('requirements:acme-core')])
+    assert 'the project itself' not in requirement
+
+
 def test_a_library_that_no_repository_has_is_told_from_other_failures() -> None:
     lost = dropped('t_old_c_old_unbuildable')
     drops = tuple(dataclasses.replace(drop, reason=Reason.LIBRARY_MISSING) for drop in lost.drops)
