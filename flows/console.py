@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from coevo.languages.table import LANGUAGES
-from coevo.model.reasons import Reason, explain_reason
+from coevo.model.reasons import explain_reason
 from coevo.model.segment import Segment, count_tasks, has_tasks
 from coevo.model.words import MethodChange
 from flows.drop_examples import describe_examples
 from flows.funnel import count_labels, count_project_command_results
+from flows.missing_runtimes import advise_installation, count_missing_runtimes
 from packagers.funnel import FunnelStep
 from packagers.kept_out import KEPT_OUT
 from packagers.news import RepositoryNews
@@ -111,17 +111,10 @@ def _format_languages(report: MineReport) -> str:
 
 
 def _describe_missing_runtimes(segments: Sequence[Segment]) -> Iterator[str]:
-    wanting = Counter(
-        (segment.pair.language, segment.pair.runtime_missing)
-        for segment in segments
-        if any(drop.reason == Reason.RUNTIME_MISSING for drop in segment.drops)
-    )
-    for (language, release), count in sorted(wanting.items()):
-        runtime = LANGUAGES[language].RUNTIME
+    for runtime, count in count_missing_runtimes(segments):
         yield (
-            f'{count} {"pairs were" if count > 1 else "pair was"} dropped for want of '
-            f'{runtime} {release}; once `coevo doctor --install {runtime.lower()}-{release}` has brought it, the next run '
-            'mines what it builds'
+            f'{count} {"pairs were" if count > 1 else "pair was"} dropped for want of {runtime.title}; '
+            f'{advise_installation([runtime])}, and the next run mines what it builds'
         )
 
 

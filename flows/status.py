@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from coevo.languages.table import LANGUAGES
 from coevo.model.profiles import load_profiles
 from coevo.model.reasons import Reason
 from coevo.model.segment import count_tasks
@@ -22,6 +21,7 @@ from coevo.storage.withdrawals import Withdrawal
 from flows.batches.batch import FOLDER
 from flows.budgets import select_disjoint_timings
 from flows.eligibility import load_withdrawn_repositories
+from flows.missing_runtimes import MissingRuntime, advise_installation, count_missing_runtimes
 from flows.segment_keys import explain_stale
 from flows.validations import Validation, load_latest_validation
 
@@ -54,7 +54,7 @@ class WalkStatus:
     again: int
     unmeasured: int
     budget: WalkBudget | None
-    lacking: tuple[tuple[str, int], ...]
+    lacking: tuple[tuple[MissingRuntime, int], ...]
     stale: tuple[StalePairs, ...]
     engine_version: str
 
@@ -95,9 +95,9 @@ class RepositoryStatus:
         unmeasured = sum(walk.unmeasured for walk in self.walks)
         if unmeasured:
             return f'measure it: {unmeasured} tasks are not measured'
-        lacking = sorted({runtime for walk in self.walks for runtime, _ in walk.lacking})
+        lacking = {runtime for walk in self.walks for runtime, _ in walk.lacking}
         if lacking:
-            return f'run `coevo doctor --install {" ".join(lacking)}`, then mine it again'
+            return f'{advise_installation(lacking)}, then mine it again'
         return 'nothing until it has new commits'
 
 
@@ -180,21 +180,10 @@ def _summarise_walk(store: Store, partition: Partition) -> WalkStatus:
         again=len(record.again),
         budget=record.budget,
         unmeasured=_count_unmeasured_tasks(store, partition, mined),
-        lacking=_count_lacking_runtimes(partition, mined),
+        lacking=count_missing_runtimes(mined.segments.iterate_with_reason(Reason.RUNTIME_MISSING)),
         stale=tuple(_list_stale_pairs(store, partition, mined)),
         engine_version=record.repository.engine_version,
     )
-
-
-def _count_lacking_runtimes(
-    partition: Partition, mined: MinedPartition
-) -> tuple[tuple[str, int], ...]:
-    runtime = LANGUAGES[partition.language].RUNTIME.lower()
-    counts = Counter(
-        f'{runtime}-{segment.pair.runtime_missing}'
-        for segment in mined.segments.iterate_with_reason(Reason.RUNTIME_MISSING)
-    )
-    return tuple(sorted(counts.items()))
 
 
 def _count_unmeasured_tasks(store: Store, partition: Partition, mined: MinedPartition) -> int:

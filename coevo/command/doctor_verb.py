@@ -13,8 +13,8 @@ from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Say, ignore_message
 from coevo.options.parser import Parser
 
-# The languages with runtimes to install, by the word before the release.
-_LANGUAGES = {'jdk': 'java', 'python': 'python'}
+LANGUAGES_BY_WORD = {'jdk': 'java', 'python': 'python'}
+"""The languages with runtimes to install, by the word before the release."""
 
 
 def add_doctor_verb(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -53,7 +53,7 @@ def _print_findings() -> int:
 
 
 def _print_runtimes(arguments: argparse.Namespace) -> int:
-    for word, language in _LANGUAGES.items():
+    for word, language in LANGUAGES_BY_WORD.items():
         runtimes = _make_runtimes(language)
         for runtime in sorted(runtimes.known, key=_make_sort_key):
             print(f'{word:<7}{runtime}')
@@ -72,7 +72,7 @@ def _install_runtimes(arguments: argparse.Namespace) -> int:
     """
     wanted = _parse_runtime_names(arguments.install)
     runtimes = {
-        word: _make_runtimes(_LANGUAGES[word], lambda line: print(line, file=sys.stderr))
+        word: _make_runtimes(LANGUAGES_BY_WORD[word], lambda line: print(line, file=sys.stderr))
         for word in dict.fromkeys(word for word, _ in wanted)
     }
     refused: Transient | None = None
@@ -93,7 +93,7 @@ def _parse_runtime_names(names: Sequence[str]) -> list[tuple[str, str]]:
     """
     parts = dict.fromkeys(name.partition('-')[::2] for name in names)
     for (word, release), name in zip(parts, dict.fromkeys(names), strict=True):
-        if word not in _LANGUAGES or not release:
+        if word not in LANGUAGES_BY_WORD or not release:
             raise Fatal(
                 f'--install takes names such as jdk-21 and python-3.12, not {name!r}; without '
                 'a name it lists all'

@@ -100,7 +100,7 @@ def test_a_missing_runtime_is_reported_with_the_command_that_installs_it() -> No
     )
     print_report(Console(file=log, width=160), report, steps(), [lacking])
     assert (
-        '1 pair was dropped for want of JDK 21; once `coevo doctor --install jdk-21`'
+        '1 pair was dropped for want of JDK 21; run `coevo doctor --install jdk-21`, and the next'
         in log.getvalue()
     )
 

@@ -11,6 +11,7 @@ from coevo.command.main import main
 from coevo.model.reasons import Reason
 from coevo.model.words import Stage
 from coevo.storage.store import Store
+from flows.missing_runtimes import MissingRuntime, advise_installation
 from flows.status import summarise_repositories
 from tests import segments
 
@@ -33,10 +34,22 @@ def test_a_repository_whose_pairs_lack_a_runtime_waits_for_it(
     )
     (status,) = summarise_repositories(store, [REPO])
     (walk,) = status.walks
-    assert walk.lacking == (('jdk-21', 1),)
+    assert walk.lacking == ((MissingRuntime(language='java', release='21'), 1),)
     # Other code makes them stale, which comes first.
     current = dataclasses.replace(walk, stale=(), unmined=0, unmeasured=0)
     status = dataclasses.replace(status, walks=(current,))
     assert status.next_step == 'run `coevo doctor --install jdk-21`, then mine it again'
     assert main(['pipeline', 'status', REPO, '--store', str(tmp_path / 'store')]) == 0
     assert '1 pairs were dropped for want of jdk-21' in capsys.readouterr().out
+
+
+def test_only_what_doctor_can_install_is_suggested_for_it() -> None:
+    jdk, go, old = (
+        MissingRuntime(language=language, release=release)
+        for language, release in (('java', '21'), ('go', '1.21'), ('python', '2.7'))
+    )
+    assert advise_installation([jdk]) == 'run `coevo doctor --install jdk-21`'
+    assert advise_installation([old, jdk, go]) == (
+        'run `coevo doctor --install jdk-21`, and install Go 1.21 and Python 2.7, which coevo doctor '
+        'cannot'
+    )
