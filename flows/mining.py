@@ -11,6 +11,7 @@ from coevo.engine.execution import NO_CACHE, evaluate_pair
 from coevo.engine.results import PairEvaluation, SelectedMethod
 from coevo.engine.umpire import UmpireReport, run_project_for_dropped_methods
 from coevo.git.repository import CorruptObject, Repository
+from coevo.languages.builds import Build
 from coevo.languages.engine import Builder, BuiltPair
 from coevo.languages.layout import ProductionKind
 from coevo.languages.table import LANGUAGES
@@ -349,14 +350,23 @@ def _build_missing_runtime_segment(
     Its key is not that of the pair, so that the pair is mined once the runtime is there. Its detail
     says why the revisions are not built with the runtime that is here.
     """
-    detail = f'{LANGUAGES[pair.language].RUNTIME.lower()} {release}'
-    build = next((end for end in (evaluation.old, evaluation.new) if end.runtime), None)
-    if build is not None and build.summary != 'built':
-        detail += f'; with {build.runtime}: {build.summary}'
+    detail = describe_missing_runtime(
+        LANGUAGES[pair.language].RUNTIME, release, (evaluation.old, evaluation.new)
+    )
     segment = _build_empty_segment(run, pair, Reason.RUNTIME_MISSING, detail, evaluation)
     return replace(
         segment, key=compute_missing_runtime_key(compute_segment_key(run, pair), release)
     )
+
+
+def describe_missing_runtime(runtime: str, release: str, ends: Sequence[Build]) -> str:
+    """Return the missing release, and why the first end that is not built was not built without it.
+
+    An end that no runtime of this machine was tried for has no such reason.
+    """
+    detail = f'{runtime.lower()} {release}'
+    build = next((end for end in ends if end.runtime and end.summary != 'built'), None)
+    return f'{detail}; with {build.runtime}: {build.summary}' if build else detail
 
 
 def compute_missing_runtime_key(key: str, release: str) -> str:

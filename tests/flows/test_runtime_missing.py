@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -70,7 +71,9 @@ def test_a_pair_without_its_jdk_is_dropped_and_mined_once_the_jdk_is_there(
     )
     run = options(repository, tmp_path / 'store')
     report = mine(run)
-    assert dropped(run, report) == {('runtime_missing', 'jdk 11'): 1}
+    (((reason, detail), count),) = dropped(run, report).items()
+    assert (reason, count) == ('runtime_missing', 1)
+    assert re.fullmatch(r'jdk 11; with [\d.]+: maven-compiler-plugin:compile', detail), detail
     assert Store(run.store).list_unmined_pairs(report.partitions[0]) == ()
     assert mine(replace(run, brings_runtimes=False)).reused == 1
     monkeypatch.setenv('JAVA_HOME', str(so_called(folder / 'jdk', '11.0.1')))
@@ -81,7 +84,7 @@ def test_a_pair_without_its_jdk_is_dropped_and_mined_once_the_jdk_is_there(
 def dropped(run: MineOptions, report: MineReport) -> Counter[tuple[str, str]]:
     segments = Store(run.store).load_segments(report.partitions[0])
     return Counter(
-        (str(drop.reason), drop.detail.partition(';')[0]) for one in segments for drop in one.drops
+        (str(drop.reason), drop.detail) for segment in segments for drop in segment.drops
     )
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
+from coevo.languages.builds import Build
 from coevo.model.reasons import Reason
 from coevo.model.words import Stage
 from coevo.storage.store import Store
+from flows.mining import describe_missing_runtime
 from flows.missing_runtimes import MissingRuntime, advise_installation
 from flows.status import summarise_repositories
 from tests import segments
@@ -53,3 +55,14 @@ def test_only_what_doctor_can_install_is_suggested_for_it() -> None:
         'run `coevo doctor --install jdk-21`, and install Go 1.21 and Python 2.7, which coevo doctor '
         'cannot'
     )
+
+
+def test_the_detail_of_a_missing_runtime_is_of_the_first_end_that_is_not_built() -> None:
+    built, broken, untried = (
+        Build(rev='1', failure=failure, modules={}, runtime=runtime)
+        for failure, runtime in ((None, '17.0.1'), ('no_such_class', '21.0.1'), ('missing', ''))
+    )
+    for ends in ((built, broken), (broken, built), (untried, broken)):
+        told = describe_missing_runtime('JDK', '11', ends)
+        assert told == 'jdk 11; with 21.0.1: no_such_class'
+    assert describe_missing_runtime('JDK', '11', (built, untried)) == 'jdk 11'
