@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
@@ -13,6 +14,7 @@ from coevo.languages.code_digest import CodeRoots, compute_code_digest, list_oth
 from coevo.languages.fixes import MechanicalFixer
 from coevo.languages.golang import fixes as golang_fixes, language as golang
 from coevo.languages.java import fixes as java_fixes, language as java
+from coevo.languages.java.gradle.choice import BUILD_FILES as GRADLE_FILES
 from coevo.languages.measures import Measures
 from coevo.languages.prints import PRINT_VERSION
 from coevo.languages.python import fixes as python_fixes, language as python
@@ -45,8 +47,11 @@ _OTHER_BUILDS = {
 }
 
 # Those of folders that are named if the root has none.
-_BUILDS = frozenset({'pom.xml', 'go.mod', *BUILD_FILES})
+_BUILDS = frozenset({'pom.xml', 'go.mod', *BUILD_FILES, *GRADLE_FILES})
 _MOST_NAMED = 5
+
+# What no part of a branch's name may contain, or end in (git check-ref-format).
+_NOT_IN_BRANCHES = re.compile(r'[\x00-\x20\x7f~^:?*\[\\]+|\.{2,}|@\{|\.(?=(lock)?$)')
 
 
 def detect_languages(repository: Repository, rev: str) -> tuple[Language, ...]:
@@ -84,18 +89,28 @@ def suggest_project_folders(repository: Repository, rev: str) -> str:
     )
 
 
-def _list_project_folders(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the topmost folders with a build file of a language, sorted."""
-    found: list[str] = []
-    for folder in sorted({posixpath.dirname(p) for p in paths if posixpath.basename(p) in _BUILDS}):
-        if folder and not any(folder.startswith(f'{above}/') for above in found):
-            found.append(folder)
-    return tuple(found)
+def _list_project_folders(paths: Collection[str]) -> tuple[str, ...]:
+    """Return the topmost folders with a build file of a language, sorted.
+
+    Hidden folders and those of test data hold no projects. Scripts of Gradle below a root that has
+    one are of the same build.
+    """
+    files = _BUILDS.difference(GRADLE_FILES if any(name in paths for name in GRADLE_FILES) else ())
+    topmost: list[str] = []
+    for folder in sorted({posixpath.dirname(p) for p in paths if posixpath.basename(p) in files}):
+        inside = any(folder.startswith(f'{above}/') for above in topmost)
+        if folder and not inside and not _holds_no_project(folder):
+            topmost.append(folder)
+    return tuple(topmost)
+
+
+def _holds_no_project(folder: str) -> bool:
+    return any(part == 'testdata' or part.startswith('.') for part in folder.split('/'))
 
 
 def suggest_split(folder: str) -> str:
     """Return a clause that says how a folder of a repository is mined."""
-    branch = f'only-{posixpath.basename(folder)}'
+    branch = _NOT_IN_BRANCHES.sub('-', f'only-{posixpath.basename(folder)}')
     split = shlex.join(['git', 'subtree', 'split', f'--prefix={folder}', '--branch', branch])
     return (
         f'coevo mines a repository from its root, and no folder by itself: `{split}` makes a branch '
