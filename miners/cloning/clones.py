@@ -14,6 +14,7 @@ from pathlib import Path
 from git import InvalidGitRepositoryError, NoSuchPathError, Repo
 
 from coevo.display import terminal
+from coevo.git.process import ENVIRONMENT
 from coevo.git.repository import Repository
 from coevo.languages.table import suggest_split
 from coevo.model.errors import Fatal
@@ -28,6 +29,7 @@ from miners.cloning.mirror_git import (
     load_origin,
     remove_stale_files,
     run_checked_git,
+    run_git,
 )
 from miners.cloning.remotes import (
     HEAD,
@@ -235,18 +237,22 @@ def _make_local_source(path: Path) -> _CloneSource:
 
 def _explain_no_repository(path: Path) -> str:
     """Return a sentence on a path that is no repository, such as a folder of one."""
+    folder = path.resolve()
     try:
-        with Repo(path.resolve(), search_parent_directories=True, expand_vars=False) as around:
-            top = around.working_tree_dir
+        with Repo(folder, search_parent_directories=True, expand_vars=False) as around:
+            git_dir, tree = Path(around.git_dir), around.working_tree_dir
     except (InvalidGitRepositoryError, NoSuchPathError, OSError):
-        top = None
-    if top is None or not path.is_dir():
+        tree = None
+    top = Path(tree).resolve() if tree is not None else None
+    # The work tree of a folder in `.git` may lie elsewhere (core.worktree).
+    if top is None or not folder.is_dir() or not folder.is_relative_to(top):
         return f'{path} is not a Git repository; name a clone, a URL or owner/name'
-    folder = path.resolve().relative_to(Path(top).resolve()).as_posix()
-    return (
-        f'{path} is not a Git repository, but a folder of {top}: name that. '
-        f'If the folder is a project of its own: {suggest_split(folder)}'
-    )
+    sentence = f'{path} is not a Git repository, but a folder of {tree}: name that'
+    inside = folder.relative_to(top).as_posix()
+    kind = run_git(git_dir, 'cat-file', '-t', f'HEAD:{inside}', environment=ENVIRONMENT)
+    if kind.stdout.strip() != 'tree':
+        return sentence
+    return f'{sentence}. If the folder is a project of its own: {suggest_split(inside)}'
 
 
 def _load_origin(repository: Repo) -> str:

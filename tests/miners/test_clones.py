@@ -322,7 +322,7 @@ def test_a_file_url_may_name_localhost(source: Path, store: Path) -> None:
 def test_a_folder_that_is_no_repository_is_refused(
     store: Path, tmp_path: Path, source: Path
 ) -> None:
-    (source / 'inside').mkdir()
+    commit(source, 'inside', {'inside/A.java': 'class A {}'})
     for folder in (tmp_path, source / 'inside'):
         with pytest.raises(Fatal, match='not a Git repository'):
             obtain_clone(str(folder), store=store)
@@ -331,6 +331,28 @@ def test_a_folder_that_is_no_repository_is_refused(
     )
     with pytest.raises(Fatal, match=told):
         obtain_clone(str(source / 'inside'), store=store)
+
+
+def test_no_split_is_suggested_for_a_folder_that_no_commit_has(
+    store: Path, tmp_path: Path, source: Path
+) -> None:
+    (source / 'new').mkdir()
+    unborn = init(tmp_path / 'unborn')
+    (unborn / 'new').mkdir()
+    for folder in (source / 'new', source / '.git' / 'hooks', unborn / 'new'):
+        folder.mkdir(exist_ok=True)
+        with pytest.raises(Fatal, match=r': name that$'):
+            obtain_clone(str(folder), store=store)
+
+
+def test_a_folder_inside_git_is_refused_though_the_work_tree_lies_elsewhere(
+    store: Path, tmp_path: Path, source: Path
+) -> None:
+    (tmp_path / 'elsewhere').mkdir()
+    git(source, 'config', 'core.worktree', str(tmp_path / 'elsewhere'))
+    (source / '.git' / 'hooks').mkdir(exist_ok=True)
+    with pytest.raises(Fatal, match='hooks is not a Git repository; name a clone'):
+        obtain_clone(str(source / '.git' / 'hooks'), store=store)
 
 
 @pytest.mark.parametrize('name', ['$HOME', '${HOME}', '~', '%41'])
