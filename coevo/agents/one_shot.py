@@ -136,15 +136,24 @@ def _iterate_code_blocks(answer: str) -> Iterator[str]:
         if opened is None:
             continue
         indent, fence = opened[1], opened[2] or opened[3]
-        closing = re.compile(
-            f'[ \\t]{{0,{len(indent) + 3}}}{re.escape(fence[0])}{{{len(fence)},}}[ \\t]*'
-        )
         content: list[str] = []
         for inner in lines:
-            if closing.fullmatch(inner):
+            if _closes_block(inner, fence, _count_columns(indent) + 3):
                 yield ''.join(f'{each}\n' for each in content)
                 break
             content.append(_outdent(inner, len(indent)))
+
+
+def _closes_block(line: str, fence: str, columns: int) -> bool:
+    """Return whether a line closes the block of a fence, indented by at most so many columns."""
+    text = line.strip(' \t')
+    is_fence = len(text) >= len(fence) and not text.strip(fence[0])
+    return is_fence and _count_columns(line[: line.index(text)]) <= columns
+
+
+def _count_columns(indent: str) -> int:
+    """Return the columns of the blanks before a text; a tab goes on to the next multiple of four."""
+    return len(indent.expandtabs(4))
 
 
 def _outdent(line: str, columns: int) -> str:

@@ -53,6 +53,9 @@ def test_longest_closed_code_block_of_an_answer_is_extracted() -> None:
         ('``` `a`\nb\n```\nc', None),
         ('~~~\na\n```', None),
         ('````\na\n```', None),
+        # A tab is up to four columns: a text block of Java, which is indented by two.
+        ('```java\nS = """\n\t\t```\n\t""";\n```', 'S = """\n\t\t```\n\t""";\n'),
+        ('\t```\n\ta = 1\n    ```', 'a = 1\n'),
     ],
 )
 def test_fences_of_an_answer_are_read_as_commonmark_has_them(answer: str, code: str | None) -> None:
