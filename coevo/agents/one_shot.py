@@ -127,21 +127,28 @@ def _iterate_code_blocks(answer: str) -> Iterator[str]:
 
     A fence has three backticks or tildes or more, and is closed by one of the same kind that is at
     least as long. Lines lose the indentation of the fence. Unlike there, a fence may be indented
-    by more than three columns, as in nested lists, and one that is not closed begins no block,
-    since such an answer was cut off.
+    by more than three columns, as in nested lists, and one that is not closed begins no block: it
+    underlines a heading, or its answer was cut off.
     """
-    lines = iter(answer.replace('\r\n', '\n').split('\n'))
-    for line in lines:
-        opened = _FENCE.fullmatch(line)
+    lines = answer.replace('\r\n', '\n').split('\n')
+    unclosed: set[tuple[str, int]] = set()  # so that many such lines take no square of the time
+    start = 0
+    while start < len(lines):
+        opened = _FENCE.fullmatch(lines[start])
+        start += 1
         if opened is None:
             continue
         indent, fence = opened[1], opened[2] or opened[3]
-        content: list[str] = []
-        for inner in lines:
-            if _closes_block(inner, fence, _count_columns(indent) + 3):
-                yield ''.join(f'{each}\n' for each in content)
+        columns = _count_columns(indent) + 3
+        if (fence, columns) in unclosed:
+            continue
+        for end in range(start, len(lines)):
+            if _closes_block(lines[end], fence, columns):
+                yield ''.join(f'{_outdent(line, len(indent))}\n' for line in lines[start:end])
+                start = end + 1
                 break
-            content.append(_outdent(inner, len(indent)))
+        else:
+            unclosed.add((fence, columns))
 
 
 def _closes_block(line: str, fence: str, columns: int) -> bool:
@@ -162,13 +169,14 @@ def _outdent(line: str, columns: int) -> str:
 
 
 def extract_code_or_text(answer: str) -> str | None:
-    """Return the longest code block, or the whole answer if it has no fence; None if it is empty.
+    """Return the longest code block, or the whole answer if it has none; None if it is empty.
 
-    For prompts of a user, which may ask for code without a fence.
+    For prompts of a user, which may ask for code without a fence. An answer with a fence of
+    backticks that is not closed was cut off, and is None; a line of tildes may underline a heading.
     """
-    is_fenced = '```' in answer or any(map(_FENCE.fullmatch, answer.splitlines()))
-    if is_fenced or not answer.strip():
-        return extract_code_block(answer)
+    block = extract_code_block(answer)
+    if block is not None or '```' in answer or not answer.strip():
+        return block
     return f'{answer.strip()}\n'
 
 

@@ -65,7 +65,16 @@ def test_fences_of_an_answer_are_read_as_commonmark_has_them(answer: str, code: 
 def test_an_answer_without_a_fence_is_code_only_where_a_prompt_may_ask_for_that() -> None:
     assert extract_code_or_text('a = 1') == 'a = 1\n'
     assert extract_code_or_text('so:\n~~~\na = 1\n~~~') == 'a = 1\n'
-    assert extract_code_or_text('~~~\nnever closed') is None
+    assert extract_code_or_text('```\nnever closed') is None
+    assert extract_code_or_text(' \n') is None
+
+
+def test_a_line_of_tildes_that_closes_no_block_hides_no_code() -> None:
+    """It underlines a heading of reStructuredText."""
+    heading = 'Title\n~~~~~\n'
+    assert extract_code_or_text(f'"""\n{heading}"""\na = 1') == f'"""\n{heading}"""\na = 1\n'
+    assert extract_code_block(f'{heading}so:\n```\na = 1\n```\n') == 'a = 1\n'
+    assert extract_code_block('~~~ a\n' * 20_000) is None
 
 
 def test_shown_file_with_a_fence_stands_in_a_longer_one() -> None:
