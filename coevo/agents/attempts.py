@@ -164,9 +164,7 @@ class _AttemptRunner:
         self.bugs: list[str] = []
         # Attempts whose prompt was refused: kept once the endpoint has accepted any other.
         self._held: list[tuple[Attempt, str]] = []
-        self._is_answered = any(
-            attempt.ending is not Ending.REFUSED for attempt in keeping.load_attempts().values()
-        )
+        self._is_answered = any(map(_has_answer, keeping.load_attempts().values()))
 
     def select_unsolved_turns(self, turns: Sequence[AttemptTurn]) -> Sequence[AttemptTurn]:
         """Grade the attempts before these turns; return the turns that are needed, with feedback.
@@ -260,23 +258,35 @@ class _AttemptRunner:
             self.without.append(f'{task.task_id}: {error}')
             return
         with self._guard:
-            self._held.append((attempt, output_tail))
+            self._is_answered |= _has_answer(attempt)
             if attempt.ending is Ending.REFUSED and not self._is_answered:
+                self._held.append((attempt, output_tail))
                 self._say(f'{format_attempt_line(attempt)}')
                 return
-            self._is_answered = True
-            waiting, self._held = self._held, []
-            for each, tail in waiting:
+            released = [(attempt, output_tail)]
+            if self._is_answered:
+                released, self._held = [*self._held, *released], []
+            for each, tail in released:
                 self._keeping.save_attempt(each, tail)
             self._keeping.write_predictions(self._plan.harness, self._plan.model)
-            self.made += len(waiting)
+            self.made += len(released)
             done = self.made
         self._say(f'{done} of {self.wanted}: {format_attempt_line(attempt)}')
 
     def _check_answered(self) -> None:
-        """Raise Fatal if the endpoint refused all questions, which is no outcome of the tasks."""
-        if self._held:
-            raise make_all_refused_error(self._held[0][0].rejection or '')
+        """Check that the endpoint did not refuse all questions, which is no outcome of the tasks.
+
+        Raises: Fatal if it did; Transient if others were in trouble, which it may still take.
+        """
+        if not self._held:
+            return
+        reason = self._held[0][0].rejection or ''
+        if not self.troubled:
+            raise make_all_refused_error(reason)
+        raise Transient(
+            f'{self.troubled[0].task_id} could not be attempted ({self.troubled[0].reason}), and '
+            f'the endpoint refused all else ({reason}); run the same command again'
+        )
 
     def _equip_settings(
         self, turn: AttemptTurn, place: Path, ready: _AttemptInput
@@ -407,6 +417,11 @@ def _compose_prompt(
         return begun.prompt
     messages = plan.template.fill(repository, task)
     return json.dumps([dataclasses.asdict(message) for message in messages])
+
+
+def _has_answer(attempt: Attempt) -> bool:
+    """Return whether a model answered a call of an attempt."""
+    return attempt.rounds > 0 or attempt.unmetered > 0
 
 
 def _build_attempt(task: TaskRow, ran: AgentRun, meter: Meter) -> Attempt:

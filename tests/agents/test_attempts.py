@@ -28,7 +28,7 @@ from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.predictions import load_predictions
 from coevo.git.patches import make_file_patch
-from coevo.model.errors import Fatal
+from coevo.model.errors import Fatal, Transient
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Mount
 from tests import snapshots
@@ -322,6 +322,32 @@ def test_endpoint_that_refuses_all_prompts_ends_the_run_and_nothing_is_kept(
         assert not list((scenario.folder / 'out' / 'attempts').iterdir())
         model.refuses = lambda request: False
         assert attempt_all(scenario.plan(STAND_IN, model)).attempts_now == 2
+
+
+def test_refused_prompt_beside_one_in_trouble_is_asked_again(scenario: Scenario) -> None:
+    """Whether the endpoint refuses all is not known yet."""
+    with model_server.serving(lambda request: [Turn()]) as model:
+        model.refuses = lambda request: request['messages'][0]['content'] == 'Task 0.\n'
+        model.status = 503
+        with pytest.raises(Transient, match=r'HTTP 503\)\), and the endpoint refused .*HTTP 400'):
+            attempt_all(scenario.plan(STAND_IN, model))
+        assert not list((scenario.folder / 'out' / 'attempts').iterdir())
+        model.status = 200
+        assert attempt_all(scenario.plan(STAND_IN, model)).attempts_now == 2
+
+
+def test_attempt_that_ends_before_a_model_answers_makes_no_refusal_an_outcome(
+    scenario: Scenario,
+) -> None:
+    with model_server.serving(lambda request: [Turn()]) as model:
+        model.refuses = lambda request: True
+        plan = scenario.plan(f'grep -q "Task 0" "$COEVO_PROMPT" && sleep 60; {STAND_IN}', model)
+        caps = dataclasses.replace(plan.settings, caps=Caps(seconds=3))
+        with pytest.raises(Fatal, match='refused each question'):
+            attempt_all(dataclasses.replace(plan, settings=caps))
+        model.refuses = lambda request: False
+        summary = attempt_all(dataclasses.replace(plan, settings=caps))
+    assert [one.ending for one in summary.attempts] == [Ending.TIME_CAP, Ending.COMPLETED]
 
 
 def test_wrong_address_of_the_model_is_named_with_its_status(scenario: Scenario) -> None:
