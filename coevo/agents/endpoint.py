@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import os
 import re
@@ -40,6 +41,22 @@ class Endpoint:
     def description(self) -> str:
         """The endpoint's description in reports."""
         return f'{self.url} ({self.api})'
+
+    def hide_key(self, content: bytes) -> bytes:
+        """Return content with asterisks for the key, also where JSON escapes it."""
+        return _compile_key_pattern(self.key).sub(b'***', content) if self.key else content
+
+
+@functools.cache
+def _compile_key_pattern(key: str) -> re.Pattern[bytes]:
+    """Return a pattern of a key, each character as it is or as JSON may escape it."""
+    return re.compile(b''.join(map(_build_character_pattern, key)))
+
+
+def _build_character_pattern(character: str) -> bytes:
+    plain = re.escape(character.encode())
+    escaped = rf'\\u(?i:{ord(character):04x})'.encode()
+    return rb'(?:\\?' + plain + b'|' + escaped + b')'
 
 
 def make_endpoint(api: str, url: str | None = None, key_variable: str | None = None) -> Endpoint:

@@ -320,12 +320,13 @@ class _RelayHandler(BaseHTTPRequestHandler):
 
     def _hide_key(self, content: bytes) -> bytes:
         """Return content without the key: an endpoint may repeat headers, and logs are handed in."""
-        key = self.server.relay.endpoint.key.encode()
-        return content.replace(key, b'***') if key else content
+        return self.server.relay.endpoint.hide_key(content)
 
     def _describe_rejection(self, status: int, content: bytes) -> Rejection:
         with _PARSING:
             reason = extract_explanation(self._hide_key(content)[:_MOST_EXPLAINED])
+        # Again, since a message may itself be JSON.
+        reason = self._hide_key(reason.encode()).decode('utf-8', 'replace')
         return Rejection(status=status, reason=escape_controls(reason))
 
     def _count_usage(self, path: str, kind: str, blocks: Sequence[bytes]) -> None:

@@ -44,6 +44,7 @@ class ModelServer:
     states_usage: bool = True
     refuses: Callable[[Json], bool] = lambda request: False
     fails: int = 0  # so many calls are answered 529 first
+    reason: str = 'it is too long'  # of those that are refused
 
     def rounds(self) -> int:
         return len(self.requests)
@@ -85,7 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
         if model.key is not None and model.key not in keys:
             return self._send(401, 'application/json', json.dumps({'error': {'message': KEY}}))
         if model.refuses(body):
-            return self._send(400, 'application/json', '{"error": {"message": "it is too long"}}')
+            content = json.dumps({'error': {'message': model.reason}}).replace('/', r'\/')
+            return self._send(400, 'application/json', content)
         if model.fails:
             model.fails -= 1
             return self._send(529, 'application/json', '{}')

@@ -163,12 +163,25 @@ def test_reason_of_a_refused_call_is_noted_without_the_key_until_a_call_is_answe
     model: ModelServer, tmp_path: Path
 ) -> None:
     model.refuses = lambda request: request['model'] == 'long'
+    model.reason = f'it is too long for {KEY}'
     with relaying(model.url, tmp_path) as (relay, port):
         assert post(port, '/v1/messages', {**ASK, 'model': 'long'})[0] == 400
-        assert str(relay.rejection) == 'HTTP 400: it is too long'
+        assert str(relay.rejection) == 'HTTP 400: it is too long for ***'
         assert not relay.cut_off
         assert post(port, '/v1/messages', ASK)[0] == 200
         assert relay.rejection is None
+
+
+@pytest.mark.parametrize('escaped', [False, True])
+def test_key_that_json_escapes_is_hidden_in_the_reason(
+    model: ModelServer, tmp_path: Path, escaped: bool
+) -> None:
+    """The server writes each slash as `\\/`; a message may be JSON itself."""
+    model.key, model.refuses = 'sk/"/abc', lambda request: True
+    model.reason = f'no {json.dumps(model.key) if escaped else model.key}'
+    with relaying(model.url, tmp_path, model.key) as (relay, port):
+        assert post(port, '/v1/messages', ASK)[0] == 400
+    assert str(relay.rejection) == ('HTTP 400: no "***"' if escaped else 'HTTP 400: no ***')
 
 
 def test_unreachable_endpoint_cuts_off_the_attempt(tmp_path: Path) -> None:
