@@ -131,12 +131,17 @@ def check_reachable(endpoint: Endpoint) -> None:
         ) from None
 
 
-_CALL_PATH = re.compile(r'/(?:chat/completions|completions|responses|messages|models(?:/[^/]*)?)$')
+_CALL_PATH = re.compile(
+    r'(?:/v1(?:beta)?'
+    r'(?:/(?:chat/completions|completions|responses|messages|models(?:/[^/:]+:[^/:]+)?))?'
+    r'|/chat/completions)$'
+)
 
 
 def _strip_version(url: str) -> str:
     """Return a base URL without the path of a call, such as `/v1/chat/completions`, at its end.
 
     The path of a call has the version, too, so that `/v1` alone and `/v1beta` are removed as well.
+    Other paths, such as `/models/llama`, lead to the API.
     """
-    return re.sub(r'/v1(?:beta)?$', '', _CALL_PATH.sub('', url))
+    return _CALL_PATH.sub('', url)

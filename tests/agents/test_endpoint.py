@@ -19,6 +19,8 @@ KEY = 'A_KEY_OF_TESTS'
         ('gemini', 'http://127.0.0.1:8000/v1beta'),
         ('openai', 'http://127.0.0.1:8000/v1/chat/completions'),
         ('openai', 'http://127.0.0.1:8000/v1/responses/'),
+        ('openai', 'http://127.0.0.1:8000/chat/completions'),
+        ('openai', 'http://127.0.0.1:8000/v1/models'),
         ('anthropic', 'http://127.0.0.1:8000/v1/messages'),
         ('gemini', 'http://127.0.0.1:8000/v1beta/models/gemini-x:generateContent'),
     ],
@@ -31,12 +33,23 @@ def test_api_version_and_path_of_a_call_at_the_end_of_an_endpoint_url_are_remove
     assert make_endpoint(api, url, KEY).url == 'http://127.0.0.1:8000'
 
 
-def test_other_path_of_an_endpoint_url_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ('path', 'rest'),
+    [
+        ('/api/v1', '/api'),
+        ('/my-messages', '/my-messages'),
+        ('/messages', '/messages'),
+        ('/models/llama', '/models/llama'),
+        ('/v1/models/llama', '/v1/models/llama'),
+        ('/models/llama/v1/chat/completions', '/models/llama'),
+    ],
+)
+def test_other_path_of_an_endpoint_url_is_kept(
+    path: str, rest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(KEY, 'sk-test')
-    found = make_endpoint('openai', 'https://example.org/api/v1', KEY)
-    assert found.url == 'https://example.org/api'
-    found = make_endpoint('openai', 'https://example.org/my-messages', KEY)
-    assert found.url == 'https://example.org/my-messages'
+    endpoint = make_endpoint('openai', f'https://example.org{path}', KEY)
+    assert endpoint.url == f'https://example.org{rest}'
 
 
 @pytest.mark.parametrize(
