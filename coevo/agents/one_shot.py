@@ -283,7 +283,7 @@ def _send_patiently(call: urllib.request.Request) -> bytes:
             with urllib.request.urlopen(call) as answer:
                 return bytes(answer.read(_MOST_BYTES))
         except urllib.error.HTTPError as error:
-            body = error.read(_MOST_EXPLAINED)
+            body = _read_explanation(error)
             wanted = read_retry_after(error.headers.get('Retry-After'), time.time())
             pause = usual_pause if wanted is None else wanted
             again = error.code == 429 or (error.code >= 500 and b'"coevo_relay"' not in body)
@@ -294,6 +294,14 @@ def _send_patiently(call: urllib.request.Request) -> bytes:
         except (OSError, http.client.HTTPException):
             raise _NoAnswer('the connection ended before the answer did') from None
     raise AssertionError('the last turn returns or raises')
+
+
+def _read_explanation(error: urllib.error.HTTPError) -> bytes:
+    """Return the beginning of an error's body; nothing if the connection ends before."""
+    try:
+        return error.read(_MOST_EXPLAINED)
+    except (OSError, http.client.HTTPException):
+        return b''
 
 
 def read_retry_after(value: str | None, now: float) -> float | None:

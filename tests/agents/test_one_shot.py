@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import urllib.request
+
 import pytest
 
+from coevo.agents import one_shot
 from coevo.agents.one_shot import (
     MOST_SHOWN,
     compose_question,
@@ -12,6 +15,7 @@ from coevo.agents.one_shot import (
     extract_explanation,
     read_retry_after,
 )
+from tests.raw_server import Said, saying
 
 PROMPT = 'Mend ATest.\n- modified `int a()` in `src/A.java`\n- inserted `int b()` in `src/A.java`\n'
 
@@ -110,3 +114,11 @@ def test_retry_after_is_read_as_seconds_or_a_date(value: str | None, seconds: fl
 )
 def test_reason_of_an_endpoint_is_one_short_line(body: bytes, said: str) -> None:
     assert extract_explanation(body) == said
+
+
+def test_error_whose_body_breaks_off_is_named_by_its_status() -> None:
+    head = b'HTTP/1.1 400 No\r\nTransfer-Encoding: chunked\r\n\r\n'
+    with saying(Said(first=head + b'ff\r\nit is')) as url:
+        call = urllib.request.Request(url, data=b'{}')
+        with pytest.raises(one_shot._NoAnswer, match='HTTP 400: no reason is given'):
+            one_shot._send_patiently(call)
