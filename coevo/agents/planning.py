@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -346,7 +347,8 @@ def _list_mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list
             f'{arguments.software} is not a folder; give --software the folder that has the agent'
         )
     script = None if adapter is not None else _find_script(arguments.agent)
-    if script is not None and not (arguments.software / script).exists():
+    # A link may lead to a place of the sandbox, where the folder is mounted.
+    if script is not None and not os.path.lexists(arguments.software / script):
         raise Fatal(
             f'{arguments.software} has no {script}, which --agent is to run as {SOFTWARE}/{script}; '
             'correct --agent or --software'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import hashlib
 import json
@@ -17,7 +18,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coevo.agents import attempts
+from coevo.agents import attempts, planning
 from coevo.agents.attempts import AttemptPlan, RunSummary, attempt_all
 from coevo.agents.costs import Usage, load_prices
 from coevo.agents.endpoint import Endpoint
@@ -466,6 +467,13 @@ def test_bad_command_line_is_reported_in_one_sentence(
     assert sentence in told
     assert 'sk-1' not in told
     assert len(told.splitlines()) == 1
+
+
+def test_agent_may_be_a_link_to_a_place_of_the_sandbox(tmp_path: Path) -> None:
+    (tmp_path / 'bin').mkdir()
+    (tmp_path / 'bin/a').symlink_to('/agent/lib/run.js')
+    given = argparse.Namespace(agent='/agent/bin/a --x', software=tmp_path)
+    assert planning._list_mounts(given, None) == [Mount(source=tmp_path, target='/agent')]
 
 
 def test_price_of_the_longest_matching_model_name_counts(tmp_path: Path) -> None:
