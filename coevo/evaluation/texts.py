@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.display.terminal import hide_credentials
 from coevo.evaluation.assignments import list_withheld_ids
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.errors import DamagedSnapshot, Transient
@@ -151,5 +152,5 @@ def _generalise(filling: RepositoryFilling) -> str:
 
 
 def _shorten(reason: str) -> str:
-    line = ' '.join(reason.split())
+    line = ' '.join(hide_credentials(reason).split())  # first: a cut URL is not seen to be one
     return line if len(line) <= _MOST_REASON else f'…{line[-_MOST_REASON:]}'

@@ -28,6 +28,12 @@ def test_long_and_many_reasons_are_cut() -> None:
     assert said.endswith('nor those of 6 more')
 
 
+def test_credentials_are_hidden_before_a_reason_is_cut() -> None:
+    why = f'{"x" * 300} https://me:sk-secret@git.invalid/'
+    for more in range(120, 160):
+        assert 'secret' not in describe_lacking([lacking('a/b', why + 'y' * more)])
+
+
 def test_clones_that_lack_files_are_named_if_nothing_else_was_tried() -> None:
     said = describe_lacking([lacking('a/b', 'clones/a+b lacks 3 of 9 files')])
     assert said == 'the texts of a/b cannot be had: clones/a+b lacks 3 of 9 files'
