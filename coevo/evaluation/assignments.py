@@ -183,6 +183,12 @@ def list_task_ids(opened: OpenedSnapshots) -> frozenset[str]:
     return frozenset(task_id for (task_id,) in rows)
 
 
+def load_task_ids(place: Path | str) -> frozenset[str]:
+    """Return the ids of all tasks of the snapshot at a place."""
+    with snapshot.translate_read_errors((place,)):
+        return list_task_ids(snapshot.attach_snapshots_unchecked((place,)))
+
+
 def list_ids_in_view(place: Path | str, view: str) -> frozenset[str]:
     """Return the ids of the tasks in a view of a snapshot, such as `verified`."""
     opened = snapshot.attach_snapshots((place,))

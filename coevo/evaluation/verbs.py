@@ -233,15 +233,17 @@ def _provide_texts(arguments: argparse.Namespace, submission: SubmissionFolder |
     is named cannot be had.
     """
     from coevo.evaluation.assignments import list_wanted_ids
+    from coevo.evaluation.predictions import GOLD, list_answered_tasks
     from coevo.evaluation.texts import lacks_texts, provide_texts
 
     if not lacks_texts(arguments.snapshot):
         return
     named = choose_task_ids(arguments)
-    answered = _list_answered_tasks(arguments, submission)
     if arguments.tasks is None:
-        if answered is None:  # gold answers all tasks: it is for the user to say which
+        path = submission.predictions if submission else arguments.predictions
+        if path == GOLD:  # it answers all tasks: it is for the user to say which
             return
+        answered = list_answered_tasks(path, arguments.snapshot)
         named = answered if named is None else named & answered
     needed = list_wanted_ids(
         arguments.snapshot,
@@ -253,22 +255,6 @@ def _provide_texts(arguments: argparse.Namespace, submission: SubmissionFolder |
     if texts.lacking and arguments.tasks is not None:
         raise Transient(f'{len(texts.lacking)} of {len(needed)} tasks cannot be graded for now')
     arguments.snapshot = texts.snapshot
-
-
-def _list_answered_tasks(
-    arguments: argparse.Namespace, submission: SubmissionFolder | None
-) -> frozenset[str] | None:
-    """Return the tasks that predictions answer; None for gold, which answers all."""
-    from coevo.evaluation.assignments import list_task_ids
-    from coevo.evaluation.predictions import GOLD, load_predictions
-    from coevo.snapshots import snapshot
-
-    path = submission.predictions if submission else arguments.predictions
-    if path == GOLD:
-        return None
-    with snapshot.translate_read_errors((arguments.snapshot,)):
-        known = list_task_ids(snapshot.attach_snapshots_unchecked((arguments.snapshot,)))
-    return frozenset(prediction.task_id for prediction in load_predictions(path, known))
 
 
 def _say(line: str) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.evaluation.assignments import list_task_ids, list_wanted_ids
-from coevo.evaluation.predictions import load_predictions
+from coevo.evaluation.assignments import list_wanted_ids, load_task_ids
+from coevo.evaluation.predictions import list_answered_tasks
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import NAME as METHODS, load_results
 from coevo.evaluation.submission.folder import SubmissionFolder, SubmissionMetadata
 from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
-from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.models import find_model
 
@@ -25,19 +24,15 @@ def list_submitted_tasks(submission: SubmissionFolder, place: Path | str) -> fro
     """
     if not (submission.results / METHODS).is_file():
         return None
-    with snapshot.translate_read_errors((place,)):
-        known = list_task_ids(snapshot.attach_snapshots_unchecked((place,)))
-    answered = {
-        prediction.task_id for prediction in load_predictions(submission.predictions, known)
-    }
+    answered = list_answered_tasks(submission.predictions, place)
     graded = {row.task_id for row in load_results(submission.results)}
     graded |= {row.task_id for row in load_suites(submission.results)}
-    for task_id in sorted(graded - known):
+    for task_id in sorted(graded - load_task_ids(place)):
         raise Fatal(
             f'{place} has no task {task_id!r}, which the results of {submission.folder} grade; '
             'name the snapshot that the submission answers'
         )
-    return frozenset(answered | graded)
+    return answered | graded
 
 
 def describe_coverage(
