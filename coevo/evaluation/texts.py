@@ -28,6 +28,7 @@ from coevo.snapshots.manifests import (
     load_manifest_at,
     withholds_gold,
 )
+from coevo.snapshots.snapshot import suggest_filling
 
 # Most reasons, and most characters of each, that a sentence repeats from Git.
 _MOST_REASONS, _MOST_REASON = 2, 160
@@ -77,6 +78,15 @@ def provide_texts(
     if report.folder is not None and report.folder.is_refused:
         raise DamagedSnapshot(' '.join(report.sentences))
     return _report_lacking_texts(report, set(tasks), start, say)
+
+
+def describe_unanswered(place: str, count: int, total: int) -> str:
+    """Return a sentence about tasks of an edition that are not graded, for want of a prediction."""
+    return (
+        f'{count} of {pluralise(total, "task")} without a prediction are not counted: to count them '
+        f'as failed, fetch all texts by {suggest_filling(place)} and evaluate '
+        f'{_choose_text_folder(place)}'
+    )
 
 
 def _choose_text_folder(place: str) -> Path:

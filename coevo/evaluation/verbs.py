@@ -229,32 +229,36 @@ def _select_submitted_tasks(arguments: argparse.Namespace, submission: Submissio
 def _provide_texts(arguments: argparse.Namespace, submission: SubmissionFolder | None) -> None:
     """Fetch the texts of the tasks that are graded, if the snapshot is an edition without them.
 
-    These are the tasks that are named, else those with a prediction. Raises: Transient if one that
-    is named cannot be had.
+    These are the tasks that are named, else those with a prediction, whatever texts were fetched
+    before. Raises: Transient if one that is named cannot be had.
     """
     from coevo.evaluation.assignments import list_wanted_ids
     from coevo.evaluation.predictions import GOLD, list_answered_tasks
-    from coevo.evaluation.texts import lacks_texts, provide_texts
+    from coevo.evaluation.texts import describe_unanswered, lacks_texts, provide_texts
 
     if not lacks_texts(arguments.snapshot):
         return
-    named = choose_task_ids(arguments)
-    if arguments.tasks is None:
+    place, is_named = arguments.snapshot, arguments.tasks is not None
+    wanted = needed = list_wanted_ids(
+        place,
+        choose_task_ids(arguments),
+        _parse_cutoff(arguments),
+        family=Family(arguments.family) if arguments.family else None,
+        interleaved=arguments.interleaved,
+        leaking=arguments.leaking,
+    )
+    if not is_named:
         path = submission.predictions if submission else arguments.predictions
         if path == GOLD:  # it answers all tasks: it is for the user to say which
             return
-        answered = list_answered_tasks(path, arguments.snapshot)
-        named = answered if named is None else named & answered
-    needed = list_wanted_ids(
-        arguments.snapshot,
-        named,
-        _parse_cutoff(arguments),
-        family=Family(arguments.family) if arguments.family else None,
-    )
-    texts = provide_texts(arguments.snapshot, needed, check_clones(arguments.clones), _say)
-    if texts.lacking and arguments.tasks is not None:
+        answered = list_answered_tasks(path, place)
+        needed = tuple(task_id for task_id in wanted if task_id in answered)
+        if len(needed) < len(wanted):
+            _say(describe_unanswered(place, len(wanted) - len(needed), len(wanted)))
+    texts = provide_texts(place, needed, check_clones(arguments.clones), _say)
+    if texts.lacking and is_named:
         raise Transient(f'{len(texts.lacking)} of {len(needed)} tasks cannot be graded for now')
-    arguments.snapshot = texts.snapshot
+    arguments.snapshot, arguments.tasks = texts.snapshot, sorted(set(needed) - texts.lacking)
 
 
 def _say(line: str) -> None:

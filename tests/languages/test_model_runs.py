@@ -19,6 +19,8 @@ import pytest
 
 import coevo
 from coevo.command.main import main
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.results import load_results
 from flows.options import ReleaseOptions
 from flows.publication import publish_release, write_code_free_edition
 from tests.agents import model_server
@@ -207,6 +209,33 @@ def test_a_submission_is_evaluated_on_its_own_tasks_whatever_was_fetched(
     )
     assert main([*words, str(tmp_path / 'fourth')]) == 1
     assert 'results of other test methods' in ' '.join(capsys.readouterr().out.split())
+
+
+def test_answers_to_an_edition_are_graded_alike_whatever_was_fetched(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    month = Path(shutil.copytree(world.edition.parent, tmp_path / 'month'))
+    edition, clones = str(month / 'code-free'), ('--clones', str(world.store))
+    answered, other = (task.task_id for task in load_assignments(world.release))
+    predictions = tmp_path / 'predictions.jsonl'
+    predictions.write_text(json.dumps({'task_id': answered, 'patch': '--- a'}))
+
+    def list_graded(place: str, out: str) -> tuple[set[str], str]:
+        """Return the tasks in the results, and what was said."""
+        words = ['evaluate', place, str(predictions), *clones, '--out', str(tmp_path / out)]
+        assert main(words) == 0
+        rows = load_results(tmp_path / out)
+        return {row.task_id for row in rows}, capsys.readouterr().err
+
+    graded, said = list_graded(edition, 'first')
+    assert graded == {answered}
+    assert '1 of 2 tasks without a prediction are not counted' in said
+    assert f'`coevo get {edition}` and evaluate {month / "whole"}' in said
+    assert main(['get', edition, *clones, '--only-tasks', other]) == 0
+    assert list_graded(edition, 'second')[0] == {answered}
+    assert main(['get', edition, *clones]) == 0
+    assert list_graded(edition, 'third')[0] == {answered}
+    assert list_graded(str(month / 'whole'), 'all')[0] == {answered, other}
 
 
 @pytest.mark.slow
