@@ -180,6 +180,9 @@ def _run_evaluate(arguments: argparse.Namespace) -> int:
 
     submission = find_submission(arguments.predictions)
     claimed = load_claim(submission, arguments.out) if submission else None
+    if claimed and _selects_tasks(arguments):
+        _say('options select some of the tasks, so the results of the submission are not compared')
+        claimed = None
     check_writable(arguments.out, '--out')
     _say_left_out(arguments)
     if submission is not None:
@@ -206,10 +209,18 @@ def _say_left_out(arguments: argparse.Namespace) -> None:
         _say(sentence)
 
 
+def _selects_tasks(arguments: argparse.Namespace) -> bool:
+    """Return whether an option selects some of the tasks or attempts."""
+    options = (arguments.tasks, arguments.paper, arguments.family, arguments.part)
+    is_limited = arguments.verified or arguments.attempts is not None
+    return any(map(bool, options)) or is_limited or _parse_cutoff(arguments) is not None
+
+
 def _select_submitted_tasks(arguments: argparse.Namespace, submission: SubmissionFolder) -> None:
     """Select the tasks of a submission that has results, unless an option selects others.
 
-    What the submission leaves out of its snapshot is printed to standard error.
+    What the submission leaves out of its snapshot is printed to standard error, unless an option
+    selects some of its tasks.
     """
     from coevo.evaluation.results import load_results
     from coevo.evaluation.submission.coverage import describe_coverage, list_submitted_tasks
@@ -219,7 +230,10 @@ def _select_submitted_tasks(arguments: argparse.Namespace, submission: Submissio
     tasks = list_submitted_tasks(submission, arguments.snapshot)
     if tasks is None:
         return
+    is_limited = _selects_tasks(arguments)
     arguments.tasks = sorted(tasks)
+    if is_limited:
+        return
     coverage = describe_coverage(
         submission.metadata, load_results(submission.results), tasks, arguments.snapshot
     )

@@ -199,6 +199,12 @@ def test_a_submission_is_evaluated_on_its_own_tasks_whatever_was_fetched(
     assert main(['get', month, '--clones', str(world.store)]) == 0
     assert main([*words, str(tmp_path / 'third')]) == 0
     assert 'the outcomes match the submission' in ' '.join(capsys.readouterr().out.split())
+    # an option that selects some of its tasks leaves nothing to compare
+    assert main([*words, str(tmp_path / 'late'), '--only-after', '2000-01']) == 0
+    told = capsys.readouterr()
+    assert 'the results of the submission are not compared' in told.err
+    assert 'of the submission' not in told.out
+    assert 'the tasks of the submission are graded' not in told.err
     # what it answers and does not show in its results is graded, too
     lines = (out / 'predictions.jsonl').read_text()
     (other,) = {
