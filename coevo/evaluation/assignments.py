@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from coevo.evaluation.predictions import load_predictions
 from coevo.evaluation.records import Prediction
 from coevo.languages.declarations import SourceFile, find_declared_method
 from coevo.languages.table import LANGUAGES
@@ -187,6 +188,15 @@ def load_task_ids(place: Path | str) -> frozenset[str]:
     """Return the ids of all tasks of the snapshot at a place."""
     with snapshot.translate_read_errors((place,)):
         return list_task_ids(snapshot.attach_snapshots_unchecked((place,)))
+
+
+def list_answered_tasks(path: Path, place: Path | str) -> frozenset[str]:
+    """Return the tasks of a snapshot that the predictions of a file or folder answer.
+
+    Raises: Fatal for a bad file, or for a task that the snapshot lacks.
+    """
+    known = load_task_ids(place)
+    return frozenset(prediction.task_id for prediction in load_predictions(path, known))
 
 
 def list_ids_in_view(place: Path | str, view: str) -> frozenset[str]:

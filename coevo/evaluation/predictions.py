@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.evaluation.assignments import load_task_ids
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.records import Prediction
 from coevo.model.errors import Fatal
@@ -125,15 +124,6 @@ def load_predictions(
             f'{path} has no predictions; add one for each task, since a task without one fails'
         )
     return check_predictions(path, predictions, known, attempts)
-
-
-def list_answered_tasks(path: Path, place: Path | str) -> frozenset[str]:
-    """Return the tasks of a snapshot that the predictions of a file or folder answer.
-
-    Raises: Fatal for a bad file, or for a task that the snapshot lacks.
-    """
-    known = load_task_ids(place)
-    return frozenset(prediction.task_id for prediction in load_predictions(path, known))
 
 
 def check_predictions(

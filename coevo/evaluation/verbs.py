@@ -246,8 +246,8 @@ def _provide_texts(arguments: argparse.Namespace, submission: SubmissionFolder |
     These are the tasks that are named, else those with a prediction, whatever texts were fetched
     before. Raises: Transient if one that is named cannot be had.
     """
-    from coevo.evaluation.assignments import list_wanted_ids
-    from coevo.evaluation.predictions import GOLD, list_answered_tasks
+    from coevo.evaluation.assignments import list_answered_tasks, list_wanted_ids
+    from coevo.evaluation.predictions import GOLD
     from coevo.evaluation.texts import describe_unanswered, lacks_texts, provide_texts
 
     if not lacks_texts(arguments.snapshot):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.evaluation.assignments import list_wanted_ids, load_task_ids
-from coevo.evaluation.predictions import list_answered_tasks
+from coevo.evaluation.assignments import list_answered_tasks, list_wanted_ids, load_task_ids
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import NAME as METHODS, load_results
 from coevo.evaluation.submission.folder import SubmissionFolder, SubmissionMetadata
