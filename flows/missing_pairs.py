@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Collection, Mapping, Sequence, Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -139,14 +139,16 @@ def find_missing_pairs(
     report: MineReport,
     pairs: Sequence[Pair],
     runtimes: Runtimes,
+    unchanged: Collection[str],
 ) -> MissingPairs:
     """Return the pairs to mine: those without a segment in which this build met no bug before.
 
     Adds the known pairs and the bugs to `report`. The option `retry_bugs` includes the pairs with
-    bugs, `keep_stale` leaves out those that have any segment.
+    bugs.
+
+    unchanged  ids of pairs that stay as they are (`list_unchanged_pairs`)
     """
     known = store.list_keys(partition)
-    unchanged = list_unchanged_pairs(options, store, partition)
     keys = {pair: compute_segment_key(mining, pair) for pair in pairs}
     unmined = [
         pair

@@ -33,7 +33,7 @@ class MissingRuntime:
 
     @property
     def is_installable(self) -> bool:
-        """Whether `coevo doctor --install` installs it."""
+        """True if `coevo doctor --install` can install it."""
         word = LANGUAGES[self.language].RUNTIME.lower()
         return LANGUAGES_BY_WORD.get(word) == self.language and self.release in _list_installable(
             self.language

@@ -191,7 +191,7 @@ def _mine_language(
         )
         runtimes = language.make_runtimes(brings=options.brings_runtimes, say=listener.say)
         missing = find_missing_pairs(
-            options, mining, store, partition, report, seen.pairs, runtimes
+            options, mining, store, partition, report, seen.pairs, runtimes, unchanged
         )
         mine_missing_pairs(options, missing, runtimes, listener)
         store.compact_segments(partition)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT, Listener
 from coevo.model.texts import OF_OTHERS
 from coevo.snapshots.code_free.folders import exchange_folder
-from coevo.snapshots.code_free.recipes import SourceForm, TextPiece, TextSource
+from coevo.snapshots.code_free.recipes import TextPiece
 from coevo.storage import archive, durable
 from coevo.storage.archive import ArchivePiece
 from coevo.storage.beneath import join_beneath
@@ -37,8 +37,7 @@ from coevo.storage.measures import find_latest_measures, load_measures
 from coevo.storage.place import StoragePlace
 from coevo.storage.store import Partition, Store
 from coevo.storage.withdrawals import WithdrawnKind, list_withdrawals
-from packagers.recipe_files import TextRow, list_named_paths, list_source_files
-from packagers.slices import SliceIndex
+from packagers.recipe_files import RecipeCollector, TextRow, list_named_paths
 
 STAMP, DOCUMENTS, SUFFIX = 'pack.json', 'documents.coevo', '.coevo'
 VERSION = 1
@@ -153,7 +152,7 @@ def _pack_partition(
 ) -> bytes:
     mined = store.load_mined(partition)
     names = find_latest_measures(store.storage, partition)
-    texts = _PartitionTexts(repository)
+    collected = RecipeCollector()
     segments, measures = [], []
     for piece in mined.segments.pieces:
         data = piece.unpack()
@@ -163,19 +162,19 @@ def _pack_partition(
         name = names.get(segment['key'])
         record = load_measures(store.storage, partition, name) if name else None
         measured = [] if record is None else [codec.encode_record(record)]
-        lines = texts.remove_texts(segment['pair'], [data, *measured])
+        lines = _remove_texts(collected, repository, segment['pair'], [data, *measured])
         segments.append(lines[0])
         measures += lines[1:]
     counts.segments += len(segments)
     counts.measures += len(measures)
-    counts.texts += len(texts.recipes)
+    counts.texts += len(collected.recipes)
     return archive.encode_archive(
         {
             'walk': archive.pack_piece(codec.encode_record(mined.walk)),
             'sources': _pack_lines(
-                [source.path, source.rev, source.blob, source.form] for source in texts.sources
+                [source.path, source.rev, source.blob, source.form] for source in collected.sources
             ),
-            'recipes': _pack_lines(map(_encode_recipe, texts.recipes)),
+            'recipes': _pack_lines(map(_encode_recipe, collected.recipes)),
             'segments': _pack_lines(segments),
             'measures': _pack_lines(measures),
         }
@@ -196,67 +195,41 @@ def _encode_recipe(recipe: Iterable[TextPiece]) -> list[object]:
     ]
 
 
-@dataclass(slots=True)
-class _PartitionTexts:
-    """The texts of a partition as recipes, and the files that these are cut from."""
+def _remove_texts(
+    collected: RecipeCollector,
+    repository: Repository,
+    pair: Mapping[str, Any],
+    records: Sequence[bytes],
+) -> list[Mapping[str, Any]]:
+    """Return records of one pair, as codec wrote them, with numbers of recipes for their texts.
 
-    repository: Repository
-    sources: list[TextSource] = field(default_factory=list)
-    recipes: list[tuple[TextPiece, ...]] = field(default_factory=list)
-    _numbers: dict[tuple[str, SourceForm], int] = field(default_factory=dict)
+    pair  the columns of the pair
 
-    def remove_texts(
-        self, pair: Mapping[str, Any], records: Sequence[bytes]
-    ) -> list[Mapping[str, Any]]:
-        """Return records of one pair, as codec wrote them, with numbers of recipes for their texts.
+    Each result has the record and the SHA-256 of its bytes.
+    """
+    contents = [json.loads(data) for data in records]
+    rows = [row for content in contents for row in list_rows(content)]
+    spots = [spot for row in rows for spot in list_text_spots(row)]
+    revisions = pair['repo'], pair['old_rev'], pair['new_rev']
+    numbers = collected.cut_texts(repository, revisions, list(map(_describe_text, spots)))
+    for spot, number in zip(spots, numbers, strict=True):
+        spot.holder[spot.key] = {TEXT_NUMBER: number}
+    return [
+        {'record': content, 'sha256': hashlib.sha256(data).hexdigest()}
+        for content, data in zip(contents, records, strict=True)
+    ]
 
-        pair  the columns of the pair
 
-        Each result has the record and the SHA-256 of its bytes.
-        """
-        contents = [json.loads(data) for data in records]
-        rows = [row for content in contents for row in list_rows(content)]
-        spots = [spot for row in rows for spot in list_text_spots(row)]
-        texts = [self._describe_text(spot) for spot in spots]
-        revisions = pair['repo'], pair['old_rev'], pair['new_rev']
-        files = dict(enumerate(list_source_files(self.repository, revisions, texts)))
-        index = SliceIndex([(number, text) for number, (_, text) in files.items()])
-        known: dict[tuple[str, bool], int] = {}
-        for spot in spots:
-            key = spot.text, spot.key.endswith('_patch')
-            if key not in known:
-                known[key] = len(self.recipes)
-                pieces = index.make_recipe(spot.text, is_patch=key[1])
-                self.recipes.append(tuple(self._number_source(piece, files) for piece in pieces))
-            spot.holder[spot.key] = {TEXT_NUMBER: known[key]}
-        return [
-            {'record': content, 'sha256': hashlib.sha256(data).hexdigest()}
-            for content, data in zip(contents, records, strict=True)
-        ]
-
-    def _describe_text(self, spot: TextSpot) -> TextRow:
-        row = spot.row
-        return TextRow(
-            file='',
-            row=0,
-            column=spot.key,
-            element=0,
-            text=spot.text,
-            paths=tuple(list_named_paths(row)),
-            rev=row.get('start_rev'),
-        )
-
-    def _number_source(
-        self, piece: TextPiece, files: Mapping[int, tuple[TextSource, str]]
-    ) -> TextPiece:
-        """Return the piece with the number of its source in the partition."""
-        if piece.source is None:
-            return piece
-        source, _ = files[piece.source]
-        number = self._numbers.setdefault((source.blob, source.form), len(self.sources))
-        if number == len(self.sources):
-            self.sources.append(source)
-        return TextPiece(source=number, start=piece.start, length=piece.length, prefix=piece.prefix)
+def _describe_text(spot: TextSpot) -> TextRow:
+    return TextRow(
+        file='',
+        row=0,
+        column=spot.key,
+        element=0,
+        text=spot.text,
+        paths=tuple(list_named_paths(spot.row)),
+        rev=spot.row.get('start_rev'),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,11 +89,8 @@ class RecipeWriter:
     ) -> None:
         self._full, self._made, self._clone = full, made, clone
         self._filled = filled
-        self._sources: dict[tuple[str, str, SourceForm], int] = {}
-        self._rows: list[TextSource] = []
-        self._recipes: list[tuple[TextPiece, ...]] = []
+        self._collected = RecipeCollector()
         self._places: list[tuple[str, int, str, int, int]] = []
-        self._characters = self._words = 0
 
     def add_sections(self, sections: Iterable[AttributionSection]) -> None:
         """Add the recipes of the file ATTRIBUTION.
@@ -103,14 +100,9 @@ class RecipeWriter:
         for at, section in enumerate(sections):
             files = {n: (s, section.texts[n]) for n, s in enumerate(section.sources)}
             pieces = section.pieces
-            if not self._filled or set(section.pair_ids).isdisjoint(self._filled):
-                pieces = tuple(self._number_source(piece, files) for piece in pieces)
-            else:
+            if self._filled and not set(section.pair_ids).isdisjoint(self._filled):
                 pieces = (TextPiece(words=section.text),)
-            number = len(self._recipes)
-            self._recipes.append(pieces)
-            self._words += sum(len(piece.words) for piece in pieces)
-            self._characters += len(section.text)
+            number = self._collected.add_recipe(section.text, pieces, files)
             self._places += [(ATTRIBUTION, at, id_, 0, number) for id_ in section.pair_ids]
 
     def write_files(self, names: Iterable[str]) -> tuple[TextCounts, tuple[Path, ...]]:
@@ -125,9 +117,11 @@ class RecipeWriter:
         folder.mkdir(parents=True)
         sources = [
             {**asdict(entry), 'path': _escape_path(entry.path), 'form': str(entry.form)}
-            for entry in self._rows
+            for entry in self._collected.sources
         ]
-        recipes = [{'pieces': [asdict(piece) for piece in entry]} for entry in self._recipes]
+        recipes = [
+            {'pieces': [asdict(piece) for piece in entry]} for entry in self._collected.recipes
+        ]
         places = [dict(zip(_PLACED, entry, strict=True)) for entry in sorted(self._places)]
         files = (
             ('sources', sources, SOURCES),
@@ -137,7 +131,11 @@ class RecipeWriter:
         paths = [folder / f'{name}.parquet' for name, _, _ in files]
         for path, (_, content, schema) in zip(paths, files, strict=True):
             pq.write_table(pa.Table.from_pylist(content, schema=schema), path, compression='zstd')
-        counts = TextCounts(texts=len(places), characters=self._characters, words=self._words)
+        counts = TextCounts(
+            texts=len(places),
+            characters=self._collected.characters,
+            words=self._collected.words,
+        )
         return counts, tuple(paths)
 
     def _sort_texts(
@@ -159,19 +157,53 @@ class RecipeWriter:
             yield pair_id, (keyed_text.text for keyed_text in group)
 
     def _cut_texts(self, pair: Revisions, rows: Sequence[TextRow]) -> None:
-        files = dict(enumerate(list_source_files(self._clone(pair[0]), pair, rows)))
-        shelf = SliceIndex([(number, text) for number, (_, text) in files.items()])
-        known: dict[tuple[str, bool], int] = {}
-        for row in rows:
-            is_patch = row.column.endswith('_patch')
-            number = known.get((row.text, is_patch))
-            if number is None:
-                number = known[row.text, is_patch] = len(self._recipes)
-                pieces = shelf.make_recipe(row.text, is_patch=is_patch)
-                self._recipes.append(tuple(self._number_source(piece, files) for piece in pieces))
-                self._words += sum(len(piece.words) for piece in self._recipes[number])
-                self._characters += len(row.text)
+        numbers = self._collected.cut_texts(self._clone(pair[0]), pair, rows)
+        for row, number in zip(rows, numbers, strict=True):
             self._places.append((row.file, row.row, row.column, row.element, number))
+
+
+class RecipeCollector:
+    """Collects recipes, and the sources that they name by number.
+
+    characters  of all texts
+    words       of these, the characters that are in no source
+    """
+
+    def __init__(self) -> None:
+        self.sources: list[TextSource] = []
+        self.recipes: list[tuple[TextPiece, ...]] = []
+        self.characters = self.words = 0
+        self._numbers: dict[tuple[str, str, SourceForm], int] = {}
+
+    def cut_texts(
+        self, repository: Repository, pair: Revisions, rows: Sequence[TextRow]
+    ) -> list[int]:
+        """Add recipes for the texts of a pair, equal texts once; return the number of each text's."""
+        files = dict(enumerate(_list_source_files(repository, pair, rows)))
+        index = SliceIndex([(number, text) for number, (_, text) in files.items()])
+        known: dict[tuple[str, bool], int] = {}
+        for key in map(_make_text_key, rows):
+            if key not in known:
+                text, is_patch = key
+                pieces = index.make_recipe(text, is_patch=is_patch)
+                known[key] = self.add_recipe(text, pieces, files)
+        return [known[_make_text_key(row)] for row in rows]
+
+    def add_recipe(
+        self,
+        text: str,
+        pieces: Iterable[TextPiece],
+        files: Mapping[int, tuple[TextSource, str]],
+    ) -> int:
+        """Add the recipe of a text, and return its number.
+
+        files  the sources by the numbers that the pieces have, each with its text
+        """
+        numbered = tuple(self._number_source(piece, files) for piece in pieces)
+        self.recipes.append(numbered)
+        self.words += sum(len(piece.words) for piece in numbered)
+        self.characters += len(text)
+        return len(self.recipes) - 1
 
     def _number_source(
         self, piece: TextPiece, files: Mapping[int, tuple[TextSource, str]]
@@ -183,14 +215,20 @@ class RecipeWriter:
         if piece.source is None:
             return piece
         source, _ = files[piece.source]
-        key = source.repo, source.blob, source.form
-        if key not in self._sources:
-            self._sources[key] = len(self._rows)
-            self._rows.append(source)
-        return replace(piece, source=self._sources[key])
+        number = self._numbers.setdefault(
+            (source.repo, source.blob, source.form), len(self.sources)
+        )
+        if number == len(self.sources):
+            self.sources.append(source)
+        return replace(piece, source=number)
 
 
-def list_source_files(
+def _make_text_key(row: TextRow) -> tuple[str, bool]:
+    """Return the text of a row, and whether it is a patch, which is cut otherwise."""
+    return row.text, row.column.endswith('_patch')
+
+
+def _list_source_files(
     repository: Repository, pair: Revisions, rows: Sequence[TextRow]
 ) -> Iterator[tuple[TextSource, str]]:
     """Yield the files from which a pair's texts may be cut, each with its text.

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from coevo.snapshots.code_free.recipes import (
     decode_blob,
     join_pieces,
 )
+from coevo.snapshots.code_free.texts import MOST_HELD, is_well_formed
 from coevo.storage import archive
 from coevo.storage.beneath import join_beneath
 from coevo.storage.measures import write_measures
@@ -42,7 +44,6 @@ from packagers.packed_store import (
     name_partition_file,
 )
 
-_OBJECT = re.compile('[0-9a-f]{40}([0-9a-f]{24})?')
 _DOCUMENT = re.compile(rf'({"|".join(DOCUMENT_FOLDERS)})(/\w[\w.+-]*)+')
 _LARGEST_FILE = 1 << 28  # bytes of a file of a pack
 _LARGEST_PIECE = 1 << 31  # bytes of an uncompressed piece
@@ -195,8 +196,7 @@ class _PackedPartition:
                 TextSource(repo=repo, path=path, rev=rev, blob=blob, form=SourceForm(form))
                 for path, rev, blob, form in self._load_lines('sources')
             ]
-            ids = [id_ for source in sources for id_ in (source.rev, source.blob)]
-            if all(map(_OBJECT.fullmatch, ids)):
+            if all(map(is_well_formed, sources)):
                 return sources
         except (ValueError, TypeError):
             pass  # damaged, as below
@@ -247,7 +247,7 @@ class _Texts:
     ) -> None:
         self._pack, self._sources, self._search, self._pool = contents.pack, sources, search, pool
         self._recipes = contents.load_recipes()
-        self._shown: dict[int, str] = {}
+        self._show_source = lru_cache(maxsize=MOST_HELD)(self._load_source)
 
     def restore_record(
         self, kind: type[codec.Record], packed: Mapping[str, Any]
@@ -264,7 +264,7 @@ class _Texts:
             if any(self._sources[n].blob not in self._search.folders for n in numbers):
                 return None
             for spot, pieces in zip(spots, recipes, strict=True):
-                spot.holder[spot.key] = join_pieces(pieces, self._load_source)
+                spot.holder[spot.key] = join_pieces(pieces, self._show_source)
             record = codec.decode_record(kind, json.dumps(content).encode())
             data = codec.encode_record(record)
         except (ValueError, TypeError, KeyError, IndexError):
@@ -274,11 +274,9 @@ class _Texts:
         return record
 
     def _load_source(self, number: int) -> str:
-        if number not in self._shown:
-            source = self._sources[number]
-            clone = self._pool.get(str(self._search.folders[source.blob]))
-            self._shown[number] = decode_blob(clone.blob(source.blob), source.form)
-        return self._shown[number]
+        source = self._sources[number]
+        clone = self._pool.get(str(self._search.folders[source.blob]))
+        return decode_blob(clone.blob(source.blob), source.form)
 
 
 def _decode_piece(piece: object) -> TextPiece:

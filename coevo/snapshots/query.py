@@ -129,10 +129,10 @@ def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> 
 
 
 def _run_interruptibly(connection: duckdb.DuckDBPyConnection, answer: Callable[[], bytes]) -> bytes:
-    """Return what a function that queries a connection returns; Ctrl-C ends the query at once.
+    """Return the result of a function that queries a connection; Ctrl-C ends the query at once.
 
-    DuckDB looks for signals only now and then, and turns them into errors of no type of its own.
-    So the query runs in a thread, which is told to stop.
+    DuckDB looks for signals only now and then, and raises errors of no type of its own for them.
+    So the query runs in a thread, and Ctrl-C interrupts the connection.
     """
     with ThreadPoolExecutor(max_workers=1) as pool:
         future = pool.submit(answer)

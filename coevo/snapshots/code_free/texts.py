@@ -29,7 +29,7 @@ from coevo.snapshots.code_free.recipes import (
 )
 
 _OBJECT = re.compile('[0-9a-f]{40}([0-9a-f]{24})?')
-_HELD = 400  # sources whose text is kept in memory
+MOST_HELD = 400  # sources whose text is kept in memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +68,14 @@ class EditionTexts:
             self._sources = [TextSource(**{**row, 'form': SourceForm(row['form'])}) for row in rows]
         except ValueError:
             raise make_damaged_error(folder) from None
-        if not all(map(_is_well_formed, self._sources)):
+        if not all(map(is_well_formed, self._sources)):
             raise make_damaged_error(folder)
         self._recipes = _load_table(folder, 'recipes', RECIPES).column('pieces')
         self._places = _load_table(folder, 'places', PLACES)
         self._folder = folder
         self._sources_of: dict[int, frozenset[int]] = {}
         self._clone: Callable[[TextSource], Repository] | None = None
-        self._shown = lru_cache(maxsize=_HELD)(self._load_source)
+        self._shown = lru_cache(maxsize=MOST_HELD)(self._load_source)
 
     @property
     def sources(self) -> Sequence[TextSource]:
@@ -166,9 +166,10 @@ class EditionTexts:
         return self._sources_of[text]
 
 
-def _is_well_formed(one: TextSource) -> bool:
-    ids = all(_OBJECT.fullmatch(id_) for id_ in (one.blob, one.rev))
-    return ids and forms.is_repository(one.repo)
+def is_well_formed(source: TextSource) -> bool:
+    """Return whether the ids and the repository of a source have their forms."""
+    ids = all(_OBJECT.fullmatch(id_) for id_ in (source.blob, source.rev))
+    return ids and forms.is_repository(source.repo)
 
 
 def _load_table(folder: Path, name: str, schema: pa.Schema) -> pa.Table:
