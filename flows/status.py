@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.profiles import load_profiles
 from coevo.model.reasons import Reason
 from coevo.model.segment import count_tasks
@@ -88,13 +89,13 @@ class RepositoryStatus:
             return 'mine it' if self.validation and self.validation.valid else 'validate it'
         waiting = sum(walk.unmined for walk in self.walks)
         if waiting:
-            return f'mine it again: {waiting} pairs are not mined'
+            return f'mine it again: {pluralise(waiting, "pair")} not mined'
         stale = sum(part.count for walk in self.walks for part in walk.stale)
         if stale:
-            return f'mine it again: {stale} pairs are stale'
+            return f'mine it again: {pluralise(stale, "stale pair")}'
         unmeasured = sum(walk.unmeasured for walk in self.walks)
         if unmeasured:
-            return f'measure it: {unmeasured} tasks are not measured'
+            return f'measure it: {pluralise(unmeasured, "task")} not measured'
         lacking = {runtime for walk in self.walks for runtime, _ in walk.lacking}
         if lacking:
             return f'{advise_installation(lacking)}, then mine it again'

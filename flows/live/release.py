@@ -26,9 +26,13 @@ from flows.live.overdue import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.options import ReleaseOptions, parse_families
-from flows.publication import parse_urls, publish_or_wait, write_code_free_edition
+from flows.publication import (
+    parse_urls,
+    publish_or_wait,
+    write_code_free_edition,
+    write_withheld_edition,
+)
 from packagers import publishing
-from packagers.code_free import EditionReport
 from packagers.news import format_news
 from packagers.publishing import list_snapshots, locate_snapshot
 from packagers.release import ReleaseReport
@@ -48,7 +52,9 @@ def release(
     reached: str | None = None,
     accepted: list[str] | None = None,
     families: list[str] | None = None,
+    untested: bool = False,
     code_free: str | None = None,
+    withhold_gold: str | None = None,
     urls: list[str] | None = None,
     wait_days: float = 7.0,
     incomplete: bool = False,
@@ -64,7 +70,9 @@ def release(
     reached    YYYY-MM-DD, until when copies have all commits, if mining did not record it
     accepted   SPDX ids of licences that are accepted although the OSI has not approved them
     families   also tasks that are made from labels: maintenance, implement
+    untested   also tasks of functions that no test executes; they have no gold
     code_free  a folder or URL for the edition without code; None writes none
+    withhold_gold  the same for the edition without the developers' answers
     urls       OWNER/NAME=URL, for repositories that were mined from a folder
     wait_days  how long after its end the month waits for missing repositories
     incomplete whether it is released without them then
@@ -88,7 +96,9 @@ def release(
         previous=earlier,
         accepted=tuple(sorted(set(accepted or ()))),
         families=parse_families(families or (), RELEASED_FAMILIES),
+        untested=untested,
         code_free=parse_root(code_free) if code_free else None,
+        withhold_gold=parse_root(withhold_gold) if withhold_gold else None,
         urls=parse_urls(urls or ()),
         incomplete=incomplete,
     )
@@ -99,10 +109,10 @@ def release(
             report = _publish_or_wait(options, until, present)
         if isinstance(report, str):
             return Completed(name=WAITING, message=report)
-        edition = _write_code_free_edition(options) if code_free else None
+        editions = _write_editions(options)
         announced = _rebuild_catalogue_and_site(snapshots, settings.site)
-    if edition is not None:
-        get_run_logger().info(edition.sentence)
+    for sentence in editions:
+        get_run_logger().info(sentence)
     get_run_logger().info('%s, %s', announced.catalogue, announced.site or 'no page: $COEVO_SITE')
     if report is None:
         return Completed(message=f'{name} is there')
@@ -138,8 +148,14 @@ def _rebuild_catalogue_and_site(snapshots: Root, site: Path | None) -> Announcem
 
 
 @retry_step
-def _write_code_free_edition(options: ReleaseOptions) -> EditionReport:
-    return write_code_free_edition(options)
+def _write_editions(options: ReleaseOptions) -> tuple[str, ...]:
+    """Write the editions that the options name, and return one sentence about each."""
+    sentences = []
+    if options.code_free is not None:
+        sentences.append(write_code_free_edition(options).sentence)
+    if options.withhold_gold is not None:
+        sentences.append(write_withheld_edition(options).sentence)
+    return tuple(sentences)
 
 
 @retry_step

@@ -149,6 +149,7 @@ def _print_month_completeness(console: Console, store: Store, month: str) -> int
 
 def _print_repository(console: Console, store: Store, overview: StoreOverview, repo: str) -> None:
     """Print all that is known of a repository. Raises: Fatal if nothing is."""
+    from coevo.evaluation.reporting.cells import pluralise
     from flows.console import build_funnel_table, describe_labels
     from flows.drop_examples import describe_examples
     from flows.funnel import build_funnel, count_project_command_results
@@ -176,11 +177,11 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
                 f'{walk.budget.tasks} tasks in {walk.budget.cpu_seconds:.0f} CPU seconds ({walk.budget.rule})',
             )
         for runtime, count in walk.lacking:
-            _print_sentence(console, f'{count} pairs were dropped for want of {runtime}')
+            _print_sentence(console, f'{pluralise(count, "pair")} dropped for want of {runtime}')
         if walk.unmeasured:
-            _print_sentence(console, f'{walk.unmeasured} tasks are not measured yet')
+            _print_sentence(console, f'{pluralise(walk.unmeasured, "task")} not measured yet')
         for part in walk.stale:
-            _print_sentence(console, f'{part.count} pairs are stale: {part.reason}')
+            _print_sentence(console, f'{pluralise(part.count, "stale pair")}: {part.reason}')
         segments = tuple(store.load_segments(walk.partition))
         console.print(
             build_funnel_table(tuple(build_funnel(store.load_walk(walk.partition).drops, segments)))

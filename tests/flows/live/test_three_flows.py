@@ -21,7 +21,7 @@ from flows.live.release import release
 from flows.live.reverify import reverify
 mine([sys.argv[1]], profile='quick', reached='2024-02-01')
 measure(runs=4)
-release(families=['maintenance'], code_free=sys.argv[2], urls=['local/repository=https://example.org/r.git'])
+release(families=['maintenance'], code_free=sys.argv[2], withhold_gold=sys.argv[3], untested=True, urls=['local/repository=https://example.org/r.git'])
 reverify(sample=1)
 """
 
@@ -49,7 +49,7 @@ def test_mine_measure_release_and_reverify_flows_succeed_in_sequence(tmp_path: P
     }
     with prefect_server(tmp_path / 'live', **places) as server:
         done = subprocess.run(
-            (sys.executable, '-c', FLOWS, repository, tmp_path / 'code-free'),
+            (sys.executable, '-c', FLOWS, repository, tmp_path / 'code-free', tmp_path / 'no-gold'),
             cwd=ROOT,
             env=dict(server.environment),
             capture_output=True,
@@ -66,3 +66,4 @@ def test_mine_measure_release_and_reverify_flows_succeed_in_sequence(tmp_path: P
     ]
     assert find_latest(str(snapshots)) == str(snapshots / '2024-01')
     assert verify_snapshot(snapshots / '2024-01') == verify_snapshot(tmp_path / 'code-free') == []
+    assert verify_snapshot(tmp_path / 'no-gold') == []
