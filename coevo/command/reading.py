@@ -166,7 +166,7 @@ def _verify_snapshot(arguments: argparse.Namespace) -> int:
         withholds_gold,
     )
     from coevo.snapshots.snapshot import load_manifest
-    from coevo.snapshots.verification import list_skipped_rules, verify_snapshot
+    from coevo.snapshots.verification import LAWS, list_skipped_rules, verify_snapshot
 
     try:
         findings = verify_snapshot(arguments.snapshot)
@@ -187,6 +187,12 @@ def _verify_snapshot(arguments: argparse.Namespace) -> int:
         have = '1 pair has its' if count == 1 else f'{count} pairs have their'
         print(f'{have} texts; `coevo get` fills in the others')
     print('not good: see above' if findings else f'{hide_credentials(arguments.snapshot)}: good')
+    if not findings:
+        rows = sum(manifest['rows'].values())
+        print(
+            f'checked: {len(manifest["files"])} files by SHA-256, {rows:,} rows by keys, ids and labels, '
+            f'and {len(LAWS) - len(skipped)} rules between them'
+        )
     return 1 if findings else 0
 
 

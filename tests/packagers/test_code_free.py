@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -149,6 +150,7 @@ def test_edition_verifies_and_lists_the_rules_that_were_not_checked(
     said = capsys.readouterr().out
     assert 'not checked, since a code-free edition has no texts' in said
     assert 'tasks.sibling_patch' in said
+    assert re.search(r'checked: \d+ files by SHA-256, [\d,]+ rows .* and \d+ rules', said)
 
 
 def test_only_the_rules_that_read_texts_cannot_be_checked_without_texts(whole: Path) -> None:
