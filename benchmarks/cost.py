@@ -52,7 +52,7 @@ def measure(arguments: argparse.Namespace) -> None:
         for partition in store.list_partitions():
             if arguments.repo not in (None, partition.repo):
                 continue
-            segments = {each.pair.pair_id: each for each in store.load_segments(partition)}
+            segments = {each.pair.pair_id: each for each in store.load_current_segments(partition)}
             cells = list_mined_cells(arguments.store, partition, arguments.profile)
             chance = random.Random(f'{arguments.seed} {partition.repo}')
             for drawn in sample_pairs(cells, arguments.pairs, chance):

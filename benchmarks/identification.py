@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.tables import Row, replace_rows
-from coevo.evaluation.reporting.bootstrap import compute_interval
+from coevo.evaluation.reporting.bootstrap import bootstrap_interval_of_ratio
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
-from coevo.snapshots.identification import IdentificationStudy, build_identification_table
+from coevo.snapshots.identification import IdentificationStudy, create_identification_tables
 
 FOLDS = 5
 LABELLINGS = ('dynamic', 'static')
@@ -64,7 +64,7 @@ class LabelledTest:
 def read_labelled_tests(path: Path, walk: Walk = Walk.PARENTS) -> tuple[LabelledTest, ...]:
     """Read the rows of a snapshot, of all languages. Where the weight is unknown it is 1."""
     with snapshot.translate_read_errors((path,)):
-        connection = build_identification_table(
+        connection = create_identification_tables(
             snapshot.attach_snapshots((path,)), IdentificationStudy(walk=walk)
         )
     answer = connection.execute(_SQL)
@@ -190,7 +190,7 @@ def _sum_figures(rows: Sequence[LabelledTest], answers: Mapping[str, bool], test
     twice = [2 * each.hits for each in counts]
     wholes = [2 * each.hits + each.false + each.missed for each in counts]
     hits, false, missed = (sum(getattr(each, name) for each in counts) for name in Counts.__slots__)
-    low, high = compute_interval(twice, wholes)
+    low, high = bootstrap_interval_of_ratio(twice, wholes)
     return {
         'f1': _format_share(sum(twice), sum(wholes)),
         'f1_low': '' if low is None else f'{low:.3f}',

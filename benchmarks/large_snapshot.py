@@ -58,9 +58,9 @@ def write_store(count: int, folder: Path) -> None:
         partition = Partition(repo=repo, language='java', walk=Walk.PARENTS)
         pairs = [_make_segment(repo, pair) for pair in range(1, per_repository + 1)]
         with store.lock_partition(partition):
-            store.write_walk(partition, _make_walk(repo, pairs))
+            store.merge_walk_into_stored(partition, _make_walk(repo, pairs))
             for segment in pairs:
-                store.write_segment(partition, segment)
+                store.write_segment_unless_intact(partition, segment)
             store.compact_segments(partition)
 
 

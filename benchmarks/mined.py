@@ -74,7 +74,7 @@ def open_clone(store: Path, repo: str) -> Repository:
 def list_mined_cells(store: Path, partition: Partition, profile: str) -> Iterator[MinedCell]:
     """List all cells of a partition that were decided, in the order of the store."""
     repository = open_clone(store, partition.repo)
-    for segment in Store(store).load_segments(partition):
+    for segment in Store(store).load_current_segments(partition):
         if segment.cells:
             yield from _list_cells(repository, segment, profile)
 

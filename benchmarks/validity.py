@@ -108,7 +108,9 @@ def draw_rows(
     asked  rows of the results, which count and are not drawn again
     """
     waiting = {
-        partition.repo: _shuffle_pairs(store.load_segments(partition), f'{seed} {partition.repo}')
+        partition.repo: _shuffle_pairs(
+            store.load_current_segments(partition), f'{seed} {partition.repo}'
+        )
         for partition in store.list_partitions()
         if partition.walk is walk
     }

@@ -85,13 +85,15 @@ FILTERS_BY_STAGE: Mapping[Stage, tuple[_Filter, ...]] = {
 def filter_pair(pair: Pair, profile: Profile) -> Drop | None:
     """Return the reason why a pair is dropped before it is diffed, or None to keep it."""
     for filter_ in PAIR_FILTERS.values():
-        if (reason := filter_.check(pair, profile)) is not None:
+        if (reason := filter_.find_drop_reason(pair, profile)) is not None:
             return Drop.make_drop_at_stage(Stage.PAIR, pair, pair.pair_id, reason)
     return None
 
 
 def filter_candidates(
-    change: FilterableChange, profile: Profile, nearer: frozenset[TestMethod] | None = None
+    change: FilterableChange,
+    profile: Profile,
+    tests_changed_in_between: frozenset[TestMethod] | None = None,
 ) -> tuple[tuple[Candidate, ...], tuple[Drop, ...]]:
     """Return the candidates of a pair to run, and the drops.
 
@@ -103,7 +105,7 @@ def filter_candidates(
     """
     if (drop := _filter_change(change, profile)) is not None:
         return (), (drop,)
-    case = FilterCase(change=change, profile=profile, nearer=nearer)
+    case = FilterCase(change=change, profile=profile, nearer=tests_changed_in_between)
     kept_candidates, drops = [], []
     for candidate in change.candidates:
         reason = _filter_candidate(case, candidate)
@@ -121,21 +123,21 @@ def _filter_change(change: FilterableChange, profile: Profile) -> Drop | None:
         return drop
     case = FilterCase(change=change, profile=profile)
     for filter_ in CHANGE_FILTERS.values():
-        if (reason := filter_.check(case)) is not None:
+        if (reason := filter_.find_drop_reason(case)) is not None:
             return Drop.make_drop_at_stage(Stage.PAIR, change.pair, change.pair.pair_id, reason)
     return None
 
 
 def _filter_candidate(case: FilterCase, candidate: Candidate) -> StrEnum | None:
     for filter_ in METHOD_FILTERS.values():
-        if (reason := filter_.check(case, candidate)) is not None:
+        if (reason := filter_.find_drop_reason(case, candidate)) is not None:
             return reason
     return None
 
 
-def find_no_track_reason(case: TrackCase) -> StrEnum | None:
+def find_track_loss_reason(case: TrackCase) -> StrEnum | None:
     """Return the reason why a labelled method keeps its label but loses its track, or None."""
     for filter_ in TRACK_FILTERS.values():
-        if (reason := filter_.check(case)) is not None:
+        if (reason := filter_.find_track_loss_reason(case)) is not None:
             return reason
     return None

@@ -102,7 +102,7 @@ class TrackFilter(Protocol):
     def Reason(self) -> type[StrEnum]:
         """Every reason that `check` may return, with its sentence."""
 
-    def check(self, case: TrackCase) -> StrEnum | None:
+    def find_track_loss_reason(self, case: TrackCase) -> StrEnum | None:
         """Return why the method keeps its label but loses its track, or None to keep the track."""
 
 
@@ -113,7 +113,7 @@ class PairFilter(Protocol):
     def Reason(self) -> type[StrEnum]:
         """Every reason that `check` may return; the funnel lists also those that never occur."""
 
-    def check(self, pair: Pair, profile: Profile) -> StrEnum | None:
+    def find_drop_reason(self, pair: Pair, profile: Profile) -> StrEnum | None:
         """Return why this pair is dropped, or None to keep it."""
 
 
@@ -124,7 +124,7 @@ class ChangeFilter(Protocol):
     def Reason(self) -> type[StrEnum]:
         """Every reason that `check` may return, with its sentence."""
 
-    def check(self, case: FilterCase) -> StrEnum | None:
+    def find_drop_reason(self, case: FilterCase) -> StrEnum | None:
         """Return why the pair is dropped because of its change, or None to keep it."""
 
 
@@ -135,5 +135,5 @@ class MethodFilter(Protocol):
     def Reason(self) -> type[StrEnum]:
         """Every reason that `check` may return, with its sentence."""
 
-    def check(self, case: FilterCase, candidate: Candidate) -> StrEnum | None:
+    def find_drop_reason(self, case: FilterCase, candidate: Candidate) -> StrEnum | None:
         """Return why this candidate is dropped, or None to keep it."""

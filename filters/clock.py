@@ -23,7 +23,7 @@ class Reason(Choice):
     )
 
 
-def check(case: TrackCase) -> Reason | None:
+def find_track_loss_reason(case: TrackCase) -> Reason | None:
     """Return why a repair loses its track, judged by runs at the dates of its commits.
 
     The old test must be broken at its date and the new one must pass at its own. None if so, and

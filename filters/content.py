@@ -11,6 +11,6 @@ from filters.base import FilterCase
 Reason = DiffReason
 
 
-def check(case: FilterCase) -> DiffReason | None:
+def find_drop_reason(case: FilterCase) -> DiffReason | None:
     """Return the reason for which the diff rules out the pair; None if it rules out nothing."""
     return case.change.reason

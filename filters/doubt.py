@@ -19,6 +19,6 @@ class Reason(Choice):
     )
 
 
-def check(case: TrackCase) -> Reason | None:
+def find_track_loss_reason(case: TrackCase) -> Reason | None:
     """Return a reason if an observer did not confirm a pass that decides the label, else None."""
     return Reason.PASS_NOT_CONFIRMED if case.doubt is not None else None

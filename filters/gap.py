@@ -20,7 +20,7 @@ class Reason(Choice):
     GAP_UNKNOWN = 'gap_unknown', 'A committer date is missing or cannot be read.'
 
 
-def check(pair: Pair, profile: Profile) -> Reason | None:
+def find_drop_reason(pair: Pair, profile: Profile) -> Reason | None:
     """Return why the time between the ends of a pair is not acceptable under the profile.
 
     None if it is, for other walks than `states` and `window`, and if the profile sets no limit.

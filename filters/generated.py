@@ -37,6 +37,6 @@ _BY_ORIGIN = {
 }
 
 
-def check(case: FilterCase, candidate: Candidate) -> Reason | None:
+def find_drop_reason(case: FilterCase, candidate: Candidate) -> Reason | None:
     """Return the reason that belongs to the origin of the candidate's file, or None."""
     return _BY_ORIGIN.get(candidate.origin)

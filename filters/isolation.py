@@ -18,7 +18,7 @@ class Reason(Choice):
     )
 
 
-def check(case: TrackCase) -> Reason | None:
+def find_track_loss_reason(case: TrackCase) -> Reason | None:
     """Return a reason if the isolated cells disagree with the cells of the whole tree.
 
     None if they agree or were not run.

@@ -18,7 +18,7 @@ class Reason(Choice):
     NEARER_STATE = 'nearer_state', 'A nearer old state of the window already shows this change.'
 
 
-def check(case: FilterCase, candidate: Candidate) -> Reason | None:
+def find_drop_reason(case: FilterCase, candidate: Candidate) -> Reason | None:
     """Return a reason if a state between the ends of the pair covers the candidate.
 
     Candidates that are neither changed nor inserted count as covered, and so do all if no source

@@ -25,23 +25,23 @@ _HEAD = """\
 """
 
 
-def render_file(known: Mapping[Stage, Mapping[str, str]] = reasons.FILTER_REASONS) -> str:
+def render_reasons_toml(known: Mapping[Stage, Mapping[str, str]] = reasons.FILTER_REASONS) -> str:
     """Return the text of the file of reasons, with the present sentence of each reason.
 
     Within a stage the known reasons come first, in their order, then new ones.
     """
-    return '\n'.join((_HEAD, *(_render_stage(stage, known) for stage in FILTERS_BY_STAGE)))
+    return '\n'.join((_HEAD, *(_render_stage_as_toml(stage, known) for stage in FILTERS_BY_STAGE)))
 
 
-def _render_stage(stage: Stage, known: Mapping[Stage, Mapping[str, str]]) -> str:
-    sentences = {**known.get(stage, {}), **dict(_list_sentences(stage))}
+def _render_stage_as_toml(stage: Stage, known: Mapping[Stage, Mapping[str, str]]) -> str:
+    sentences = {**known.get(stage, {}), **dict(_list_reason_sentences(stage))}
     lines = (
         f'{name} = {json.dumps(text, ensure_ascii=False)}\n' for name, text in sentences.items()
     )
     return ''.join((f'[{stage}]\n', *lines))
 
 
-def _list_sentences(stage: Stage) -> Iterator[tuple[str, str]]:
+def _list_reason_sentences(stage: Stage) -> Iterator[tuple[str, str]]:
     for filter_ in FILTERS_BY_STAGE[stage]:
         # The reasons that the diff gives (filter `content`) have their sentences in `coevo`
         # already.
@@ -50,4 +50,4 @@ def _list_sentences(stage: Stage) -> Iterator[tuple[str, str]]:
 
 
 if __name__ == '__main__':
-    FILE.write_text(render_file(), encoding='utf-8')
+    FILE.write_text(render_reasons_toml(), encoding='utf-8')

@@ -19,7 +19,7 @@ class Reason(Choice):
     )
 
 
-def check(case: TrackCase) -> Reason | None:
+def find_track_loss_reason(case: TrackCase) -> Reason | None:
     """Return a reason if every changed dependency of a test was only refactored.
 
     None for repairs, and if it is unknown.

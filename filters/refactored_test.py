@@ -15,6 +15,6 @@ class Reason(Choice):
     )
 
 
-def check(case: TrackCase) -> Reason | None:
+def find_track_loss_reason(case: TrackCase) -> Reason | None:
     """Return a reason if the test was only refactored; None if not, or if it is unknown."""
     return Reason.TEST_REFACTORED_ONLY if case.test_only_refactored else None

@@ -16,7 +16,7 @@ class Reason(Choice):
     REFACTORING_UNKNOWN = 'refactoring_unknown', 'The refactorings of the pair could not be found.'
 
 
-def check(case: TrackCase) -> Reason | None:
+def find_track_loss_reason(case: TrackCase) -> Reason | None:
     """Return a reason if it is unknown whether a test, or its dependencies, were only refactored.
 
     The dependencies of a repair do not count.

@@ -20,7 +20,7 @@ class Reason(Choice):
     )
 
 
-def check(case: FilterCase, candidate: Candidate) -> Reason | None:
+def find_drop_reason(case: FilterCase, candidate: Candidate) -> Reason | None:
     """Return a reason if the pair changes no source and the candidate is not a changed test."""
     if case.change.source_changed or candidate.change is MethodChange.CHANGED:
         return None

@@ -19,7 +19,7 @@ class Reason(Choice):
     NOT_SAMPLED = 'not_sampled', 'An unchanged test outside the seeded sample that is run.'
 
 
-def check(case: FilterCase, candidate: Candidate) -> Reason | None:
+def find_drop_reason(case: FilterCase, candidate: Candidate) -> Reason | None:
     """Return a reason if the candidate is an unchanged test beyond the sample."""
     profile = case.profile
     if candidate.change is not MethodChange.UNCHANGED or profile.gate is not None:

@@ -19,7 +19,7 @@ class Reason(Choice):
     )
 
 
-def check(case: TrackCase) -> Reason | None:
+def find_track_loss_reason(case: TrackCase) -> Reason | None:
     """Return a reason if no other test near a repair is known to pass on the old code.
 
     None for other tracks.

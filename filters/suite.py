@@ -27,7 +27,7 @@ class Reason(Choice):
     )
 
 
-def check(case: TrackCase) -> Reason | None:
+def find_track_loss_reason(case: TrackCase) -> Reason | None:
     """Return which end failed its own tests, or that they were not run.
 
     None if both ends pass, or the profile does not demand it.

@@ -94,16 +94,16 @@ NO_YIELD = Yield(tasks=0, cpu_seconds=0.0)
 
 
 def compute_yields(
-    store: Store, partitions: tuple[Partition, ...], *groups: AbstractSet[str]
+    store: Store, partitions: tuple[Partition, ...], *pair_id_groups: AbstractSet[str]
 ) -> tuple[Yield, ...]:
     """Return the yield of each group of mined pairs, given by their ids; segments are read once.
 
     Tasks are counted before duplicates are removed.
     """
-    yields = [NO_YIELD for _ in groups]
+    yields = [NO_YIELD for _ in pair_id_groups]
     for partition in partitions:
-        for segment in store.load_segments(partition):
-            there = [at for at, group in enumerate(groups) if segment.pair.pair_id in group]
+        for segment in store.load_current_segments(partition):
+            there = [at for at, group in enumerate(pair_id_groups) if segment.pair.pair_id in group]
             if not there:
                 continue
             tasks = count_tasks(segment)

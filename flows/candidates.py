@@ -48,7 +48,7 @@ def find_due_repositories(
         candidates = [
             (each.candidate, each.validation)
             for each in known.values()
-            if each.is_candidate and each.candidate
+            if each.is_to_be_validated and each.candidate
         ]
         return _find_due_for_validation(store, candidates, sandbox)
     valid = [each.candidate for each in known.values() if each.obstacle is None and each.candidate]
@@ -95,7 +95,9 @@ def advance_unchanged_walks(store: Root, unchanged: tuple[str, ...]) -> None:
     for candidate, partitions in _join_partitions(mined, some):
         for partition in partitions:
             walk = mined.load_walk(partition)
-            mined.write_walk(partition, dataclasses.replace(walk, reached=candidate.crawled))
+            mined.merge_walk_into_stored(
+                partition, dataclasses.replace(walk, reached=candidate.crawled)
+            )
 
 
 def index_candidates(store: Root) -> dict[str, CrawledRepository]:
@@ -145,11 +147,11 @@ def _is_fully_mined(
         and walk.reached is not None
         and candidate.crawled >= walk.reached
         and profile in (None, walk.repository.profile)
-        and is_mined_by_present_code(store, partition, walk)
+        and is_fully_mined_by_present_code(store, partition, walk)
     )
 
 
-def is_mined_by_present_code(store: Store, partition: Partition, walk: WalkRecord) -> bool:
+def is_fully_mined_by_present_code(store: Store, partition: Partition, walk: WalkRecord) -> bool:
     """Return whether all pairs of a walk are mined, and by the present code of coevo."""
     return (
         partition.language in LANGUAGES

@@ -31,7 +31,7 @@ class WantedClone(Protocol):
         """The store, which knows what is withdrawn."""
 
     @property
-    def folder(self) -> Path:
+    def clones_folder(self) -> Path:
         """The folder of clones."""
 
     @property
@@ -56,7 +56,7 @@ def open_clone(wanted: WantedClone, listener: Listener) -> Iterator[tuple[Clone,
     listener.step('clone', 0, 1)
     with (
         pin_clone(
-            wanted.source, store=wanted.folder, name=wanted.name, limits=wanted.limits
+            wanted.source, store=wanted.clones_folder, name=wanted.name, limits=wanted.limits
         ) as clone,
         closing(Repository(clone.git_dir)) as repository,
     ):

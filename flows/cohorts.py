@@ -25,7 +25,7 @@ from coevo.storage.place import Root, StoragePlace, encode_folder_name
 from coevo.storage.store import Partition, Store
 from coevo.storage.walks import WalkRecord
 from flows.batches.batch import FOLDER
-from flows.crawling.crawls import load_latest_stamps, load_rows_by_profile, load_stamps_at
+from flows.crawling.crawls import load_latest_stamps, load_rows_by_repo_and_profile, load_stamps_at
 from flows.eligibility import Eligibility, Obstacle, load_eligibility
 from miners.discovery.candidates import CandidateReason
 
@@ -54,7 +54,7 @@ class PairBugs:
         self._folder = f'{FOLDER}/{encode_folder_name(partition.repo)}/{around}'
         self._known = documents.load_builds_by_record(place, self._folder)
 
-    def find_bug_of_this_build(self, pair_id: str, key: str) -> str | None:
+    def find_bug_address_of_this_build(self, pair_id: str, key: str) -> str | None:
         """Return the address of the record of a bug that this build has met in a pair.
 
         None if there is none, or another build met it.
@@ -64,7 +64,7 @@ class PairBugs:
             self._place.describe(name) if self._known.get(name) == identify_mining_build() else None
         )
 
-    def list_pairs_with_bugs(self, keys: Mapping[str, str]) -> frozenset[str]:
+    def list_bug_pairs_of_this_build(self, keys_by_pair_id: Mapping[str, str]) -> frozenset[str]:
         """Return the ids of the pairs in which this build has met a bug.
 
         keys  the key of each pair's segment, by pair id
@@ -72,11 +72,11 @@ class PairBugs:
         build = identify_mining_build()
         return frozenset(
             pair_id
-            for pair_id, key in keys.items()
+            for pair_id, key in keys_by_pair_id.items()
             if self._known.get(self._name_record(pair_id, key)) == build
         )
 
-    def write_bug(self, pair: Pair, key: str, bug: Bug) -> str:
+    def write_bug_and_get_address(self, pair: Pair, key: str, bug: Bug) -> str:
         """Write a record of a bug in a pair; return its address."""
         about = {
             'repo': pair.repo,
@@ -89,7 +89,9 @@ class PairBugs:
         }
         name = self._name_record(pair.pair_id, key)
         self._known[name] = identify_mining_build()
-        return documents.write_bug_record(self._place, name, bug, identify_mining_build(), about)
+        return documents.write_and_locate_bug_record(
+            self._place, name, bug, identify_mining_build(), about
+        )
 
     def forget_bug(self, pair_id: str, key: str) -> None:
         """Remove the record of a bug in a pair, since the work on the pair has now succeeded.
@@ -142,7 +144,7 @@ def find_cohort(
 
 def _list_candidates_at(store: Root, moment: datetime) -> list[str]:
     """Return the repositories that the crawls of a moment keep, or could not ask about, sorted."""
-    rows = load_rows_by_profile(store, load_stamps_at(store, moment))
+    rows = load_rows_by_repo_and_profile(store, load_stamps_at(store, moment))
     return [
         repo
         for repo, by_profile in rows.items()
@@ -177,7 +179,7 @@ def _explain_missing_repository(
         day = f'{reached:%Y-%m-%d}' if reached else 'an unknown day'
         return MissingRepository(repo=repo, reason=MissingReason.NOT_REACHED, detail=day)
     waiting = sum(
-        _count_waiting_pairs(store, partition, walk, last, find_date)
+        _count_unmined_pairs_until(store, partition, walk, last, find_date)
         for partition, walk in walks.items()
         if (end := ends[partition]) is not None and end >= last
     )
@@ -186,14 +188,14 @@ def _explain_missing_repository(
     return None
 
 
-def _count_waiting_pairs(
+def _count_unmined_pairs_until(
     store: Store, partition: Partition, walk: WalkRecord, last: datetime, find_date: FindCommitDate
 ) -> int:
     """Return the number of unmined pairs until a moment, without those that this build cannot mine."""
-    unmined = set(store.load_mined(partition, walk).unmined)
+    unmined = set(store.load_mined_partition(partition, walk).unmined)
     if not unmined:
         return 0
-    unmined -= PairBugs(store.storage, partition).list_pairs_with_bugs(dict(walk.keys))
+    unmined -= PairBugs(store.storage, partition).list_bug_pairs_of_this_build(dict(walk.keys))
     dates = {
         pair_id: find_date(partition.repo, rev) for rev, pair_id in walk.pairs if pair_id in unmined
     }

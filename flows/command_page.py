@@ -49,7 +49,7 @@ def _list_subparsers(verb: Parser) -> list[argparse._SubParsersAction[Parser]]:
 def _render_verb(name: str, verb: Parser, action: str | None = None) -> Iterator[str]:
     words = name if action is None else f'{name} {action}'
     yield f'{"###" if action is None else "####"} `coevo {words}`'
-    yield verb.description or _render_help_sentence(name, action)
+    yield verb.description or _render_summary_sentence(name, action)
     yield f'```sh\n{verb.example}\n```'
     inner = _list_subparsers(verb)
     if not inner:
@@ -58,7 +58,7 @@ def _render_verb(name: str, verb: Parser, action: str | None = None) -> Iterator
         yield from _render_verb(name, find_verb_parser(name, each), each)
 
 
-def _render_help_sentence(name: str, action: str | None) -> str:
+def _render_summary_sentence(name: str, action: str | None) -> str:
     top = build_parser([name])
     assert isinstance(top, TopParser)
     actions = top.verbs if action is None else _list_subparsers(top.verbs.choices[name])[0]

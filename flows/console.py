@@ -30,7 +30,7 @@ def print_report(
 ) -> None:
     """Print what a run did, and what it dropped with reasons."""
     console.print(
-        f'{report.repo} ({_format_languages(report)}{report.walk}): {report.visited} commits visited, '
+        f'{report.repo} ({_format_languages_if_several(report)}{report.walk}): {report.visited} commits visited, '
         f'{report.pairs} pairs, {report.executed} mined now, {report.reused} known before'
     )
     if not report.visited:
@@ -104,7 +104,7 @@ def _describe_unmeasured_pairs(report: MineReport) -> Iterator[str]:
         )
 
 
-def _format_languages(report: MineReport) -> str:
+def _format_languages_if_several(report: MineReport) -> str:
     """Return the names of the languages if there are several, else nothing."""
     names = [partition.language for partition in report.partitions]
     return f'{" and ".join(names)}, ' if len(names) > 1 else ''

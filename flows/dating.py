@@ -23,14 +23,14 @@ from miners.dates.dating import (
     search_clone_for_bodies,
     update_wanted_bodies,
 )
-from miners.discovery.crawls import list_refs, load_crawl_time
+from miners.discovery.crawls import list_clone_refs, load_crawl_time
 from packagers.dating import DateJoin, limit_contamination_date
 from packagers.rows import Rows, list_rows_of_repo
 
 Row = MethodRow | SingleRevisionRow
 
 
-def date_mined_repository(
+def date_repository_and_list_warnings(
     store: Store, clone: Clone, repository: Repository, listener: Listener
 ) -> tuple[str, ...]:
     """Search the clone of a mined repository for first-seen dates, and write them to the store.
@@ -38,7 +38,9 @@ def date_mined_repository(
     Return one warning if the clone cannot be read, else nothing.
     """
     searched = SearchedClone(
-        repository=repository, crawled_at=load_crawl_time(clone.git_dir), refs=list_refs(repository)
+        repository=repository,
+        crawled_at=load_crawl_time(clone.git_dir),
+        refs=list_clone_refs(repository),
     )
     try:
         date_repository(store, clone.repo, searched, listener)

@@ -72,7 +72,7 @@ def crawl(options: CrawlOptions, listener: Listener = SILENT) -> CrawlReport:
     Raises: Transient if the searches cannot be read, and no crawl is written; Fatal if GitHub
     accepts none of the tokens.
     """
-    with crawls.hold_crawl_lock_and_clean(options.store) as hold:
+    with crawls.lock_crawls_or_raise_and_clean(options.store) as hold:
         stamp = crawls.choose_next_stamp(options.store, options.now or _read_clock(options.clock))
         api = GitHubApi(options.api, options.tokens, options.clock, options.patience)
         progress = CrawlProgress(options.store, options.profile.name)
@@ -135,7 +135,7 @@ def _write_crawl(
         'kept': sum(row.kept for row in rows),
         'unknown': sum(row.reason is CandidateReason.UNKNOWN for row in rows),
     }
-    folder = crawls.write_crawl(
+    folder = crawls.write_crawl_and_get_address(
         options.store,
         crawls.Crawl(
             stamp=stamp,

@@ -61,7 +61,7 @@ class DropExample:
     @property
     def sentence(self) -> str:
         """The detail in words, with a test that it concerns."""
-        what, advice = _describe_detail(self.drop.detail)
+        what, advice = _describe_detail_and_advise(self.drop.detail)
         if self.drop.reason in LIBRARY_REASONS:
             what, advice = 'no repository that is asked has a library', _INDEX
         share = f'{self.count} of {self.total}' if self.count < self.total else f'{self.total}'
@@ -72,7 +72,7 @@ class DropExample:
         return f'{self.drop.reason} ({share}): {what}, such as for {where}{end}'
 
 
-def choose_examples(segments: Sequence[Segment]) -> tuple[DropExample, ...]:
+def choose_examples_of_common_reasons(segments: Sequence[Segment]) -> tuple[DropExample, ...]:
     """Return an example for each of the three most common reasons that have a detail.
 
     It has the most common detail of its reason.
@@ -94,7 +94,7 @@ def _choose_example(drops: Sequence[tuple[Drop, str]]) -> DropExample:
     return DropExample(drop=drop, rev=rev, count=count, total=len(drops))
 
 
-def _describe_detail(detail: str) -> tuple[str, str]:
+def _describe_detail_and_advise(detail: str) -> tuple[str, str]:
     """Return a detail in words, and advice; the advice is empty if there is none."""
     for pattern, words, advice in _KINDS:
         if match := pattern.fullmatch(detail):
@@ -104,7 +104,7 @@ def _describe_detail(detail: str) -> tuple[str, str]:
 
 def describe_examples(segments: Sequence[Segment]) -> Iterator[str]:
     """Yield a heading and the sentences of the examples; nothing if no drop has a detail."""
-    examples = choose_examples(segments)
+    examples = choose_examples_of_common_reasons(segments)
     if examples:
         yield 'Examples of the most common reasons:'
     for example in examples:

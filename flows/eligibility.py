@@ -21,7 +21,7 @@ from flows.crawling.crawls import (
     CrawledRepository,
     build_candidate,
     load_latest_stamps,
-    load_rows_by_profile,
+    load_rows_by_repo_and_profile,
 )
 from flows.crawling.rows import RepositorySeen
 from flows.validations import Validation, load_latest_validations
@@ -68,14 +68,14 @@ class Eligibility:
     detail: str = ''
 
     @property
-    def is_candidate(self) -> bool:
+    def is_to_be_validated(self) -> bool:
         """True if the repository is to be validated, whatever earlier validations found."""
         return self.obstacle in (None, Obstacle.NOT_VALIDATED, Obstacle.INVALID)
 
 
 def load_eligibility(store: Root) -> dict[str, Eligibility]:
     """Return the eligibility of each repository of the latest crawls, by its name, sorted."""
-    rows = load_rows_by_profile(store, load_latest_stamps(store))
+    rows = load_rows_by_repo_and_profile(store, load_latest_stamps(store))
     withdrawn = load_withdrawn_repositories(open_place(store))
     validations = load_latest_validations(store, tuple(rows))
     return {
@@ -93,7 +93,7 @@ def load_withdrawn_repositories(place: StoragePlace) -> dict[str, Withdrawal]:
     }
 
 
-def load_withdrawn_ids(place: StoragePlace) -> frozenset[str]:
+def load_withdrawn_repos_and_pair_ids(place: StoragePlace) -> frozenset[str]:
     """Return the names of withdrawn repositories and the ids of withdrawn pairs."""
     return frozenset(
         withdrawal.id

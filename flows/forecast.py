@@ -80,13 +80,13 @@ class Forecast:
     backfill: ForecastCost
 
 
-def forecast_costs(store: Store, folder: Path, machines: Machines) -> Forecast | None:
+def forecast_costs(store: Store, clones_folder: Path, machines: Machines) -> Forecast | None:
     """Return the forecast; None if nothing was mined yet.
 
     folder  the folder of this machine's clones
     """
     partitions = store.list_partitions()
-    works = [_measure_work(store, partition) for partition in partitions]
+    works = [_measure_mined_pairs(store, partition) for partition in partitions]
     mined = {partition.repo for partition in partitions}
     pairs = sum(count for count, _, _ in works)
     if not pairs:
@@ -97,7 +97,7 @@ def forecast_costs(store: Store, folder: Path, machines: Machines) -> Forecast |
         pair_seconds=sum(seconds for _, _, seconds in works) / pairs,
         pairs_of_one=pairs / len(mined),
         new_pairs_of_one=sum(recent for _, recent, _ in works) / _MONTHS / len(mined),
-        clone_bytes=_compute_mean(_list_clone_sizes(folder, mined)),
+        clone_bytes=_compute_mean(_list_clone_sizes(clones_folder, mined)),
     )
     wanted = find_due_repositories(store.root, Verb.MINE)
     valid = {*wanted.repositories, *wanted.unchanged}
@@ -130,14 +130,14 @@ def _forecast_backfill(
     return _build_cost(repositories, pairs, seconds, machines, clone_bytes=clones)
 
 
-def _compute_orchestration_seconds(asked: float) -> float:
-    return asked * (REPOSITORY_SECONDS + RUN_SECONDS / BATCH)
+def _compute_orchestration_seconds(repository_runs: float) -> float:
+    return repository_runs * (REPOSITORY_SECONDS + RUN_SECONDS / BATCH)
 
 
 def _build_cost(
     repositories: int,
     pairs: float,
-    seconds: float,
+    cpu_seconds: float,
     machines: Machines,
     *,
     clone_bytes: float | None,
@@ -145,13 +145,13 @@ def _build_cost(
     return ForecastCost(
         repositories=repositories,
         pairs=pairs,
-        cpu_hours=seconds / 3600,
-        hours=seconds / 3600 / (machines.count * machines.cores * BUSY),
+        cpu_hours=cpu_seconds / 3600,
+        hours=cpu_seconds / 3600 / (machines.count * machines.cores * BUSY),
         clone_bytes=clone_bytes,
     )
 
 
-def _measure_work(store: Store, partition: Partition) -> tuple[int, int, float]:
+def _measure_mined_pairs(store: Store, partition: Partition) -> tuple[int, int, float]:
     """Return the number of mined pairs of a partition, that of recent ones, and their CPU seconds.
 
     Recent are pairs of the last three months that the walk knows.

@@ -53,7 +53,7 @@ def find_spdx_expression(repository: Repository, rev: str) -> str | None:
     root = _list_root_files(repository, rev)
     names, builds = list_licence_files(root), _list_build_files(root)
     if any(
-        root[name] in repository.absent_object_ids
+        root[name] in repository.object_ids_absent_at_source
         for name in (*names, *(name for _, name in builds))
     ):
         return None
@@ -77,7 +77,7 @@ def is_silent_on_licences(repository: Repository, rev: str) -> bool:
     root = _list_root_files(repository, rev)
     builds = _list_build_files(root)
     if list_licence_files(root) or any(
-        root[name] in repository.absent_object_ids for _, name in builds
+        root[name] in repository.object_ids_absent_at_source for _, name in builds
     ):
         return False
     return not any(
@@ -97,7 +97,7 @@ def list_licence_and_notice_files(repository: Repository, rev: str) -> tuple[Lic
     contents = [
         (name, root[name], repository.blob(root[name]))
         for name in names
-        if root[name] not in repository.absent_object_ids
+        if root[name] not in repository.object_ids_absent_at_source
     ]
     return tuple(
         LicenceFile(path=name, blob=oid, text=decode_blob(content, SourceForm.TEXT))
@@ -161,7 +161,7 @@ def _detect_licence(content: bytes) -> str | None:
     if expression is not None:
         return expression
     return (' OR ' if _offers_choice(content) else ' AND ').join(
-        licences.find_ids_in_text(text)
+        licences.recognise_licences_of_text(text)
     ) or None
 
 
@@ -235,7 +235,7 @@ def describe_kept_out_rows(
     counts: Counter[tuple[str, str | None, bool, str]] = Counter()
     for partition in partitions:
         later = find_spdx_expression(repository, store.load_walk(partition).repository.head)
-        for segment in store.load_segments(partition):
+        for segment in store.load_current_segments(partition):
             rev, files = segment.pair.new_rev, [f for f in segment.single_revision if f.adequacy]
             if not segment.methods and not files:
                 continue

@@ -27,9 +27,14 @@ from coevo.storage.documents import load_basis
 from coevo.storage.place import Root, find_local_folder
 from coevo.storage.store import Partition, Store
 from flows.cohorts import PairBugs
-from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
+from flows.eligibility import check_not_withdrawn, load_withdrawn_repos_and_pair_ids
 from flows.measuring import MeasureSettings, measure_segment
-from flows.rebuilding import RebuildSettings, open_pinned_clone, restore_pair, work_on_segments
+from flows.rebuilding import (
+    RebuildSettings,
+    open_pinned_clone,
+    rebuild_and_work_on_segments,
+    restore_pair,
+)
 from flows.segment_keys import compute_measure_basis
 from miners.discovery.repository_drops import Unclonable
 
@@ -51,7 +56,7 @@ class MeasureOptions:
     local: Path | None = None
 
     @property
-    def folder(self) -> Path:
+    def clones_folder(self) -> Path:
         """The folder of clones."""
         return self.local or find_local_folder(self.store)
 
@@ -83,7 +88,7 @@ class DueSegment:
     settings: MeasureSettings
 
     @property
-    def key(self) -> str:
+    def measures_key(self) -> str:
         """The key that its measures will have."""
         return self.settings.compute_key(self.segment.key)
 
@@ -116,10 +121,12 @@ class PartitionMeasuring:
         return tuple(self._select_due_segments())
 
     def _select_due_segments(self) -> Iterator[DueSegment]:
-        withdrawn = load_withdrawn_ids(self.store.storage)
+        withdrawn = load_withdrawn_repos_and_pair_ids(self.store.storage)
         names = measures.find_latest_measures(self.store.storage, self.partition)
         choice = _SettingsChoice(self.store, self.partition, self.runs)
-        for segment in self.store.load_mined(self.partition).segments.iterate_with_tracks():
+        for segment in self.store.load_mined_partition(
+            self.partition
+        ).segments.iterate_with_tracks():
             pair_id = segment.pair.pair_id
             is_left_out = self.pair_ids is not None and pair_id not in self.pair_ids
             if is_left_out or pair_id in withdrawn or not has_tasks(segment):
@@ -131,7 +138,7 @@ class PartitionMeasuring:
                 self.report.known += 1
                 continue
             due = DueSegment(segment=segment, settings=settings)
-            bug = self._bugs.find_bug_of_this_build(pair_id, due.key)
+            bug = self._bugs.find_bug_address_of_this_build(pair_id, due.measures_key)
             if bug is None:
                 yield due
             else:
@@ -154,7 +161,7 @@ class PartitionMeasuring:
             listener=self.listener,
         )
         segments = [item.segment for item in due]
-        with closing(work_on_segments(around, segments, measure_rebuilt)) as results:
+        with closing(rebuild_and_work_on_segments(around, segments, measure_rebuilt)) as results:
             for segment, result in results:
                 self._record_result(by_key[segment.key], repository, result)
 
@@ -164,12 +171,14 @@ class PartitionMeasuring:
         report, row = self.report, item.segment.pair
         if isinstance(result, Bug):
             pair = restore_pair(repository, row)
-            report.bugs[row.pair_id] = self._bugs.write_bug(pair, item.key, result)
+            report.bugs[row.pair_id] = self._bugs.write_bug_and_get_address(
+                pair, item.measures_key, result
+            )
         elif isinstance(result, WorkFailure):
             report.waiting[row.pair_id] = result.sentence
         else:
-            measures.add_measures(self.store.storage, self.partition, result)
-            self._bugs.forget_bug(row.pair_id, item.key)
+            measures.number_and_add_measures(self.store.storage, self.partition, result)
+            self._bugs.forget_bug(row.pair_id, item.measures_key)
             report.measured += 1
             report.cpu_seconds += sum(row.cpu_seconds for row in result.timings)
 
@@ -226,7 +235,7 @@ def measure(options: MeasureOptions, listener: Listener = SILENT) -> MeasureRepo
         partitions = store.list_repository_partitions(options.repository)
         check_not_withdrawn(options.store, options.repository)
     else:
-        withdrawn = load_withdrawn_ids(store.storage)
+        withdrawn = load_withdrawn_repos_and_pair_ids(store.storage)
         partitions = tuple(p for p in store.list_partitions() if p.repo not in withdrawn)
     report = MeasureReport()
     for partition in partitions:
@@ -261,7 +270,9 @@ def _measure_partition(
         if not due:
             return  # before the clone, which may have to be fetched again
         try:
-            repository = stack.enter_context(open_pinned_clone(options.folder, partition.repo))
+            repository = stack.enter_context(
+                open_pinned_clone(options.clones_folder, partition.repo)
+            )
         except (Unclonable, Transient) as error:
             report.busy.append(f'{partition.repo} waits: {error}')
             return

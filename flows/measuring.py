@@ -22,7 +22,7 @@ from coevo.languages.table import offers_capability
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.measures.mutants import MutantMeasures, measure_mutants
 from coevo.measures.reversals import measure_reversals
-from coevo.model.dependencies import Revised, select_dependencies
+from coevo.model.dependencies import Revised, select_called_or_all_dependencies
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ReversalRow
 from coevo.model.records import compute_short_hash
@@ -189,7 +189,12 @@ class _SegmentMeasuring:
     ) -> MutantMeasures:
         """Run mutants of the dependencies in the list that the profile chose."""
         listed = [
-            replace(test, dependencies=select_dependencies(test.dependencies, row.dependency_list))
+            replace(
+                test,
+                dependencies=select_called_or_all_dependencies(
+                    test.dependencies, row.dependency_list
+                ),
+            )
             for row, test in zip(rows, tests, strict=True)
         ]
         runner = self._make_runner()

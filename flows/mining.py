@@ -50,7 +50,7 @@ class CompilableStates:
 
     _known: dict[tuple[str, str], bool] = field(default_factory=dict)
 
-    def build_compile_check(
+    def build_test_compile_check(
         self, repository: Repository, pair: Pair, open_builder: Callable[[], Builder]
     ) -> Callable[[str, str], bool]:
         """Return a function that says whether the own tests of a module compile at a revision.
@@ -122,7 +122,7 @@ def list_missing_objects(repository: Repository, pair: Pair) -> tuple[str, ...]:
             )
         )
     except CorruptObject as error:
-        return (error.name,) if error.name in repository.absent_object_ids else ()
+        return (error.name,) if error.name in repository.object_ids_absent_at_source else ()
 
 
 def list_absent_files(repository: Repository, pair: Pair) -> tuple[str, ...]:
@@ -176,7 +176,7 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
             return MinedPair(segment=_mine_single_revision(run, pair, open_builder))
         return _mine_changes(run, pair, open_builder)
     except CorruptObject as error:
-        if error.name in run.repository.absent_object_ids:
+        if error.name in run.repository.object_ids_absent_at_source:
             detail = f'{len(absent)} files, of which {error.name} or another is needed'
             segment = _build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail)
         else:
@@ -338,7 +338,7 @@ def _mine_single_revision(
 def _find_tests_of_nearer_states(
     run: MiningRun, change: PairChange, open_builder: Callable[[], Builder]
 ) -> frozenset[TestMethod]:
-    compiles = run.compilable.build_compile_check(run.repository, change.pair, open_builder)
+    compiles = run.compilable.build_test_compile_check(run.repository, change.pair, open_builder)
     return find_tests_changed_in_between(run.repository, change, compiles)
 
 
@@ -365,8 +365,10 @@ def describe_missing_runtime(runtime: str, release: str, ends: Sequence[Build]) 
     An end that no runtime of this machine was tried for has no such reason.
     """
     detail = f'{runtime.lower()} {release}'
-    build = next((end for end in ends if end.runtime and end.summary != 'built'), None)
-    return f'{detail}; with {build.runtime}: {build.summary}' if build else detail
+    build = next(
+        (end for end in ends if end.runtime and end.built_or_first_failure != 'built'), None
+    )
+    return f'{detail}; with {build.runtime}: {build.built_or_first_failure}' if build else detail
 
 
 def compute_missing_runtime_key(key: str, release: str) -> str:

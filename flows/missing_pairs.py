@@ -30,7 +30,7 @@ from flows.mining import (
 )
 from flows.options import MineOptions
 from flows.segment_keys import compute_measure_basis
-from miners.cloning.damage import mark_suspect_commits
+from miners.cloning.damage import request_rebuild_for_suspect_commits
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class MissingPairs:
     pairs: Sequence[Pair]
     settings: MeasureSettings | None = None
 
-    def measure_pair(self, mined: MinedPair) -> None:
+    def write_and_measure_pair(self, mined: MinedPair) -> None:
         """Write the segment of a pair with tasks, then measure it with the builds that are there.
 
         A kill while it is measured costs no label. If measuring fails, the pair waits, and is built
@@ -91,14 +91,14 @@ class MissingPairs:
             return
         if not settings.measures_something:
             return
-        self.store.write_segment(self.partition, mined.segment)
+        self.store.write_segment_unless_intact(self.partition, mined.segment)
         repository = self.mining.repository
         try:
             record = catch_bug(lambda: measure_segment(settings, repository, mined.segment, built))
         except Transient:
             return
         if isinstance(record, MeasureRecord):
-            measures.add_measures(self.store.storage, self.partition, record)
+            measures.number_and_add_measures(self.store.storage, self.partition, record)
 
     def record_result(self, pair: Pair, result: Segment | WorkFailure | Bug) -> None:
         """Write the segment of a pair to the store, or record in the report why there is none.
@@ -108,19 +108,21 @@ class MissingPairs:
         """
         report = self.report
         if isinstance(result, Bug):
-            report.bugs[pair.pair_id] = self.bugs.write_bug(pair, self.keys[pair], result)
+            report.bugs[pair.pair_id] = self.bugs.write_bug_and_get_address(
+                pair, self.keys[pair], result
+            )
         elif isinstance(result, WorkFailure):
             report.failures[pair.pair_id] = result.sentence
-        elif _needs_new_clone(self.mining, result):
+        elif _request_new_clone_if_needed(self.mining, result):
             report.failures[pair.pair_id] = 'its clone lacks a file, and is made anew next time'
         else:
-            self.store.write_segment(self.partition, result)
+            self.store.write_segment_unless_intact(self.partition, result)
             self.bugs.forget_bug(pair.pair_id, self.keys[pair])
             report.executed += 1
             report.tasks += count_tasks(result)
 
 
-def list_unchanged_pairs(
+def list_pairs_kept_stale(
     options: MineOptions, store: Store, partition: Partition
 ) -> frozenset[str]:
     """Return the ids of pairs that stay as they are, whatever mined them; none without `keep_stale`.
@@ -139,26 +141,28 @@ def find_missing_pairs(
     report: MineReport,
     pairs: Sequence[Pair],
     runtimes: Runtimes,
-    unchanged: Collection[str],
+    kept_pair_ids: Collection[str],
 ) -> MissingPairs:
     """Return the pairs to mine: those without a segment in which this build met no bug before.
 
     Adds the known pairs and the bugs to `report`. The option `retry_bugs` includes the pairs with
     bugs.
 
-    unchanged  ids of pairs that stay as they are (`list_unchanged_pairs`)
+    unchanged  ids of pairs that stay as they are (`list_pairs_kept_stale`)
     """
     known = store.list_keys(partition)
     keys = {pair: compute_segment_key(mining, pair) for pair in pairs}
     unmined = [
         pair
         for pair in reversed(pairs)
-        if pair.pair_id not in unchanged and not _needs_no_mining(keys[pair], known, runtimes)
+        if pair.pair_id not in kept_pair_ids and not _needs_no_mining(keys[pair], known, runtimes)
     ]
     report.reused += len(pairs) - len(unmined)
     bugs = PairBugs(store.storage, partition)
     met = {
-        pair: None if options.retry_bugs else bugs.find_bug_of_this_build(pair.pair_id, keys[pair])
+        pair: None
+        if options.retry_bugs
+        else bugs.find_bug_address_of_this_build(pair.pair_id, keys[pair])
         for pair in unmined
     }
     report.bugs |= {pair.pair_id: record for pair, record in met.items() if record is not None}
@@ -196,7 +200,7 @@ def mine_missing_pairs(
     def mine_in_worker(pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
         """Mine one pair in a worker thread, and measure its tasks."""
         mined = mine_pair(mining, pair, open_builder)
-        missing.measure_pair(mined)
+        missing.write_and_measure_pair(mined)
         return mined.segment
 
     run = RunSettings(
@@ -213,7 +217,7 @@ def mine_missing_pairs(
     ):
         for done, (pair, result) in enumerate(results, start=1):
             missing.record_result(pair, result)
-            builders.forget_pair(pair)
+            builders.remove_builds_no_longer_needed(pair)
             listener.summarise(f'{report.tasks} task{"" if report.tasks == 1 else "s"} so far')
             listener.step('pairs', done, len(todo))
 
@@ -224,15 +228,17 @@ def _needs_no_mining(key: str, known: AbstractSet[str], runtimes: Runtimes) -> b
     The latter counts only while the runtime cannot be provided.
     """
     return key in known or any(
-        compute_missing_runtime_key(key, release) in known and not runtimes.can_provide(release)
+        compute_missing_runtime_key(key, release) in known and not runtimes.try_to_provide(release)
         for release in runtimes.installable
     )
 
 
-def _needs_new_clone(mining: MiningRun, segment: Segment) -> bool:
+def _request_new_clone_if_needed(mining: MiningRun, segment: Segment) -> bool:
     """Return whether a pair failed only for a file that a new clone will have.
 
     If so, its commit is marked, and the clone is made anew next time.
     """
     unreadable = any(drop.reason == Reason.UNREADABLE_OBJECT for drop in segment.drops)
-    return unreadable and mark_suspect_commits(mining.repository.git_dir, [segment.pair.new_rev])
+    return unreadable and request_rebuild_for_suspect_commits(
+        mining.repository.git_dir, [segment.pair.new_rev]
+    )

@@ -94,14 +94,14 @@ class MineOptions:
     families: tuple[Family, ...] = ()
 
     @property
-    def folder(self) -> Path:
+    def clones_folder(self) -> Path:
         """The folder of clones and caches."""
         return self.local or find_local_folder(self.store)
 
     @property
     def execution_cache_folder(self) -> Path:
         """The folder of cached verdicts: in the given cache, else beside the clones."""
-        return (self.cache or self.folder / 'cache') / 'executions'
+        return (self.cache or self.clones_folder / 'cache') / 'executions'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +138,6 @@ class ReleaseOptions:
     validated: bool = False
 
     @property
-    def folder(self) -> Path:
+    def clones_folder(self) -> Path:
         """The folder of clones and caches."""
         return self.local or find_local_folder(self.store)

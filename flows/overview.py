@@ -15,7 +15,7 @@ from datetime import datetime
 from coevo.storage.store import Partition, Store
 from flows.batches.batch import list_claimed_repositories
 from flows.batches.jobs import Verb
-from flows.candidates import find_due_repositories, is_mined_by_present_code
+from flows.candidates import find_due_repositories, is_fully_mined_by_present_code
 from flows.crawling.crawls import parse_stamp
 from flows.eligibility import Eligibility, Obstacle, load_eligibility, load_withdrawn_repositories
 from flows.repository_states import RepositoryState
@@ -111,13 +111,13 @@ def _decide_state_of_uncrawled(
     if not partitions:
         return RepositoryState.FAILED
     is_done = all(
-        is_mined_by_present_code(store, partition, store.load_walk(partition))
+        is_fully_mined_by_present_code(store, partition, store.load_walk(partition))
         for partition in partitions
     )
     return RepositoryState.DONE if is_done else RepositoryState.DUE
 
 
-def _find_last_failure(names: Collection[str]) -> datetime | None:
+def _find_last_failure(record_names: Collection[str]) -> datetime | None:
     """Return the time of the last failed run among records; None if all are of bugs in pairs."""
-    stamps = [match[1] for match in map(_FAILURE.fullmatch, names) if match is not None]
+    stamps = [match[1] for match in map(_FAILURE.fullmatch, record_names) if match is not None]
     return parse_stamp(max(stamps)) if stamps else None

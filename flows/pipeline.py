@@ -35,21 +35,21 @@ from coevo.storage.store import Partition, Store, WalkRecord
 from coevo.storage.walks import BudgetOutcome
 from flows.budgets import FIRST_COMMITS, compute_yields, decide_budget
 from flows.cloning import open_clone
-from flows.dating import date_mined_repository
+from flows.dating import date_repository_and_list_warnings
 from flows.licence import check_and_mark_privacy, describe_kept_out_rows, find_spdx_expression
 from flows.measure_pass import PartitionMeasuring, find_deviating_run_count
 from flows.mining import MiningRun, compute_segment_key
 from flows.missing_pairs import (
     MineReport,
     find_missing_pairs,
-    list_unchanged_pairs,
+    list_pairs_kept_stale,
     mine_missing_pairs,
 )
 from flows.options import MineOptions
 from flows.segment_keys import compute_basis
 from flows.study import Tools
 from miners.cloning.clones import Clone
-from miners.cloning.damage import mark_suspect_commits
+from miners.cloning.damage import request_rebuild_for_suspect_commits
 from miners.diffs.siblings import group_methods_by_module
 from miners.walks.pairs import Route, Visit, visit_route
 from miners.walks.routes import find_latest_release
@@ -68,7 +68,7 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
         check_and_mark_privacy(store, clone.repo, is_private=options.private)
         mine_once = _mine_while_tasks_pay if options.by_tasks else _mine_languages
         report = mine_once(options, clone, repository, listener)
-        report.warnings += date_mined_repository(store, clone, repository, listener)
+        report.warnings += date_repository_and_list_warnings(store, clone, repository, listener)
         if not options.private:
             report.warnings += describe_kept_out_rows(store, report.partitions, repository)
         return report
@@ -93,7 +93,9 @@ def _mine_while_tasks_pay(
         budget = decide_budget(commits, report.visited, total=total, step=step)
         for partition in report.partitions:
             with store.lock_partition(partition):
-                store.write_walk(partition, replace(store.load_walk(partition), budget=budget))
+                store.merge_walk_into_stored(
+                    partition, replace(store.load_walk(partition), budget=budget)
+                )
         if budget.outcome is not BudgetOutcome.DEEPER:
             report.reused += report.executed - executed
             report.executed, report.tasks = executed, tasks
@@ -185,8 +187,8 @@ def _mine_language(
         known = store.find_walk(partition)
         mining = build_mining_run(options, tools, basis, known, seen.pairs, listener, earlier)
         add_basis(store.storage, basis)
-        unchanged = list_unchanged_pairs(options, store, partition)
-        store.write_walk(
+        unchanged = list_pairs_kept_stale(options, store, partition)
+        store.merge_walk_into_stored(
             partition, _build_walk_record(options, clone, mining, route, seen, unchanged)
         )
         runtimes = language.make_runtimes(brings=options.brings_runtimes, say=listener.say)
@@ -201,7 +203,7 @@ def _mine_language(
     report.visited = len(seen.visited)
     report.pair_ids |= {pair.pair_id for pair in seen.pairs}
     report.pairs += len(seen.pairs)
-    report.warnings += (*store.warnings, *_describe_damage(clone, seen))
+    report.warnings += (*store.warnings, *_mark_and_describe_damage(clone, seen))
 
 
 def _measure_waiting_pairs(
@@ -272,10 +274,10 @@ def build_tools(
     )
 
 
-def _describe_damage(clone: Clone, seen: Visit) -> Iterator[str]:
+def _mark_and_describe_damage(clone: Clone, seen: Visit) -> Iterator[str]:
     lost = [drop.key for drop in seen.drops if drop.reason == Reason.UNREADABLE_COMMIT]
     if lost:
-        is_remade = mark_suspect_commits(clone.git_dir, lost)
+        is_remade = request_rebuild_for_suspect_commits(clone.git_dir, lost)
         yield (
             f'{len(lost)} commits cannot be read in {clone.git_dir}, and what lies behind them is '
             'out of reach; '
@@ -285,10 +287,10 @@ def _describe_damage(clone: Clone, seen: Visit) -> Iterator[str]:
 
 
 def _describe_absent_objects(repository: Repository) -> Iterator[str]:
-    if repository.absent_object_ids:
+    if repository.object_ids_absent_at_source:
         yield (
             f'the source of {repository.git_dir.name} is a partial clone that lacks '
-            f'{len(repository.absent_object_ids)} objects; pairs that need one are dropped as object_missing, '
+            f'{len(repository.object_ids_absent_at_source)} objects; pairs that need one are dropped as object_missing, '
             'and mined once it has them'
         )
 
@@ -311,14 +313,14 @@ def _build_walk_record(
     mining: MiningRun,
     route: Route,
     seen: Visit,
-    unchanged: Collection[str],
+    kept_pair_ids: Collection[str],
 ) -> WalkRecord:
     """Return the record of a walk.
 
     unchanged  ids of pairs that stay as they are, so that the stored record names their keys
     """
     repository = mining.repository
-    asked = [pair for pair in seen.pairs if pair.pair_id not in unchanged]
+    asked = [pair for pair in seen.pairs if pair.pair_id not in kept_pair_ids]
     newest = repository.get_commit(seen.head).committer_date
     return WalkRecord(
         repository=RepositoryRow(

@@ -23,7 +23,7 @@ from coevo.storage.store import Partition, Store
 from filters import filter_candidates
 from flows.cloning import open_clone
 from flows.mining import compute_segment_key, list_missing_objects
-from flows.missing_pairs import list_unchanged_pairs
+from flows.missing_pairs import list_pairs_kept_stale
 from flows.options import MineOptions
 from flows.pipeline import build_mining_run, build_tools, list_routes
 from flows.segment_keys import compute_basis
@@ -118,7 +118,7 @@ def _find_known_pairs(
     if not keys:
         return frozenset()
     if options.keep_stale:
-        return list_unchanged_pairs(options, store, partition)
+        return list_pairs_kept_stale(options, store, partition)
     language = LANGUAGES[route.language]
     with closing(language.make_refactoring_finder()) as refactorings:
         run = build_mining_run(
@@ -153,7 +153,7 @@ def _plan_pair(profile: Profile, repository: Repository, pair: Pair) -> PairPlan
     try:
         change = diff_pair(repository, pair, profile.gate)
     except CorruptObject as error:
-        is_lacked = error.name in repository.absent_object_ids
+        is_lacked = error.name in repository.object_ids_absent_at_source
         return _plan_dropped_pair(
             pair, Reason.OBJECT_MISSING if is_lacked else Reason.UNREADABLE_OBJECT
         )

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 
-from coevo.display.terminal import hide_credentials, strip_credentials
+from coevo.display.terminal import hide_credentials, strip_credentials_and_query
 from coevo.git.clones import PROTOCOLS
 from coevo.model.errors import Fatal, IncompleteMonth
 from coevo.model.families import Family
@@ -54,7 +54,7 @@ def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> Rel
     if store.is_private():
         _check_private_options(options)
     fixed = months.load_month(store.storage, options.month) if options.month else None
-    with ReleaseClones(options.folder, store, fixed.clones if fixed else None) as clones:
+    with ReleaseClones(options.clones_folder, store, fixed.clones if fixed else None) as clones:
         cohort = None
         if options.month is not None and fixed is None:
             cohort = find_cohort(store, options.month, clones.load_commit_date, options.reached)
@@ -67,9 +67,9 @@ def _check_cohort(options: ReleaseOptions, cohort: MonthCohort | None) -> None:
     if cohort is not None and not cohort.is_complete and not options.incomplete:
         advice = 'mine them, withdraw them' if cohort.members else 'validate and mine candidates'
         raise IncompleteMonth(
-            f'{cohort.month} is not complete in {options.store}, {cohort.sentence}; {advice}, or '
+            f'{cohort.month} is not complete in {options.store}, {cohort.missing_sentence}; {advice}, or '
             'release the month without them by --incomplete',
-            lack=cohort.sentence,
+            lack=cohort.missing_sentence,
         )
     if cohort is not None and cohort.unvalidated and options.validated:
         raise IncompleteMonth(
@@ -78,7 +78,7 @@ def _check_cohort(options: ReleaseOptions, cohort: MonthCohort | None) -> None:
         )
 
 
-def publish_or_wait(
+def publish_or_explain_wait(
     options: ReleaseOptions, *, until: datetime, now: datetime, listener: Listener = SILENT
 ) -> ReleaseReport | str:
     """Release a month as `publish_release` does, but wait for its cohort until a time.
@@ -128,7 +128,7 @@ def write_code_free_edition(options: ReleaseOptions) -> EditionReport:
     """
     if options.code_free is None:
         raise Fatal('say where the code-free edition is written')
-    with ReleaseClones(options.folder, Store(options.store)) as clones:
+    with ReleaseClones(options.clones_folder, Store(options.store)) as clones:
         return code_free.write_edition(
             options.snapshot,
             options.code_free,
@@ -145,7 +145,7 @@ def write_withheld_edition(options: ReleaseOptions) -> WithheldReport:
     """
     if options.withhold_gold is None:
         raise Fatal('say where the edition without answers is written')
-    with ReleaseClones(options.folder, Store(options.store)) as clones:
+    with ReleaseClones(options.clones_folder, Store(options.store)) as clones:
         return write_edition_without_gold(
             options.snapshot, options.withhold_gold, clones.get_repository
         )
@@ -178,7 +178,7 @@ def _build_plan(
         is_private=clones.store.is_private(),
         clone=clones.get_repository,
         find_licence_files=clones.list_attributed_files,
-        size=cache(clones.measure_size),
+        size=cache(clones.count_files_and_lines),
         families=clones.find_repository_families,
         accepted=check_accepted_licences(options.accepted),
         month=options.month,
@@ -251,7 +251,7 @@ def parse_urls(words: Sequence[str]) -> Mapping[str, str]:
             raise Fatal(
                 f'--url takes an address such as https://example.org/owner/name, not {hide_credentials(url)!r}'
             )
-        if strip_credentials(url) != url:
+        if strip_credentials_and_query(url) != url:
             raise Fatal(
                 '--url holds a user, password or query, and a snapshot is public: leave it out'
             )

@@ -70,7 +70,7 @@ def restore_pair(repository: Repository, row: PairRow) -> Pair:
     )
 
 
-def work_on_segments(
+def rebuild_and_work_on_segments(
     settings: RebuildSettings, segments: Sequence[Segment], work: SegmentWork[Result]
 ) -> Generator[tuple[Segment, Result | WorkFailure | Bug]]:
     """Rebuild segments and work on them; yield each as soon as it is done, with its result.
@@ -94,15 +94,15 @@ def work_on_segments(
     language = LANGUAGES[segments[0].pair.language]
     runtimes = language.make_runtimes(brings=True, say=settings.listener.say)
     for (sandbox, runtime), items in sorted(places.items()):
-        if runtimes.can_provide(runtime):
-            yield from _work_on_segments_of_runtime(settings, sandbox, runtime, items, work)
+        if runtimes.try_to_provide(runtime):
+            yield from _rebuild_and_work_with_runtime(settings, sandbox, runtime, items, work)
             continue
         failure = WorkFailure(sentence=f'there is no {language.RUNTIME} like {runtime} here')
         for segment, _ in items:
             yield segment, failure
 
 
-def _work_on_segments_of_runtime(
+def _rebuild_and_work_with_runtime(
     settings: RebuildSettings,
     sandbox: str,
     runtime: str,
@@ -132,5 +132,5 @@ def _work_on_segments_of_runtime(
     ):
         for done, ((segment, pair), result) in enumerate(results, start=1):
             yield segment, result
-            builders.forget_pair(pair)
+            builders.remove_builds_no_longer_needed(pair)
             settings.listener.step(settings.task, done, len(items))

@@ -21,7 +21,7 @@ from flows.licence import (
 )
 from miners.cloning.clones import pin_existing_clone
 from miners.dates.clone_search import SearchedClone
-from miners.discovery.crawls import count_source_files_and_lines, list_refs, load_crawl_time
+from miners.discovery.crawls import count_source_files_and_lines, list_clone_refs, load_crawl_time
 from packagers.attribution import LicenceFile
 from packagers.sameness import find_repository_families
 
@@ -68,7 +68,7 @@ class ReleaseClones:
         """Return the licence files and notices of a repository at a revision."""
         return list_licence_and_notice_files(self.get_repository(repo), rev)
 
-    def measure_size(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
+    def count_files_and_lines(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
         """Return the number of source files and of their lines at a revision; None if unknown."""
         return count_source_files_and_lines(self.get_repository(repo), rev, language)
 
@@ -120,4 +120,6 @@ class ReleaseClones:
 
 
 def _load_crawl_time_and_refs(repo: str, clone: Repository) -> CloneMoment:
-    return CloneMoment(repo=repo, crawled_at=load_crawl_time(clone.git_dir), refs=list_refs(clone))
+    return CloneMoment(
+        repo=repo, crawled_at=load_crawl_time(clone.git_dir), refs=list_clone_refs(clone)
+    )

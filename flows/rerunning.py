@@ -106,7 +106,7 @@ def _explain_inconclusive_rerun(
 
     Either the code cannot be built any more, or a process was killed, and the outcome differs.
     """
-    cells = evaluation.get_cells(selected.method_id)
+    cells = evaluation.get_deciding_cells(selected.method_id)
     for cell in list_deciding_cells_of_row(row):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')
         for run in cells[cell].runs if cell in cells else ():  # `LATER_CELL` may not be run again
@@ -121,7 +121,7 @@ def _find_difference(
     row: MethodRow, selected: SelectedMethod, evaluation: PairEvaluation, *, build_changed: bool
 ) -> str | None:
     """Return what differs from the runs that made the label; None if nothing does."""
-    cells = evaluation.get_cells(selected.method_id)
+    cells = evaluation.get_deciding_cells(selected.method_id)
     for cell in list_deciding_cells_of_row(row):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')
         for run in cells[cell].runs if cell in cells else ():  # `LATER_CELL` may not be run again

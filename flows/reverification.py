@@ -37,8 +37,13 @@ from coevo.storage import reverifications
 from coevo.storage.place import Root, find_local_folder
 from coevo.storage.store import Partition, Store
 from flows.cohorts import PairBugs
-from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
-from flows.rebuilding import RebuildSettings, open_pinned_clone, restore_pair, work_on_segments
+from flows.eligibility import check_not_withdrawn, load_withdrawn_repos_and_pair_ids
+from flows.rebuilding import (
+    RebuildSettings,
+    open_pinned_clone,
+    rebuild_and_work_on_segments,
+    restore_pair,
+)
 from flows.rerunning import RerunResult, rerun_methods
 from miners.discovery.repository_drops import Unclonable
 
@@ -61,7 +66,7 @@ class ReverifyOptions:
     local: Path | None = None
 
     @property
-    def folder(self) -> Path:
+    def clones_folder(self) -> Path:
         """The folder of clones."""
         return self.local or find_local_folder(self.store)
 
@@ -134,7 +139,9 @@ def _rerun_partition(
     every = [method_id for ids in pairs.values() for method_id in ids]
     with ExitStack() as stack:
         try:
-            repository = stack.enter_context(open_pinned_clone(run.options.folder, partition.repo))
+            repository = stack.enter_context(
+                open_pinned_clone(run.options.clones_folder, partition.repo)
+            )
         except (Unclonable, Transient) as error:
             run.mark_unknown(every, str(error))
             return
@@ -159,8 +166,10 @@ def _rerun_segments(
         jobs=run.options.jobs,
         listener=run.listener,
     )
-    drawn = [each for each in run.store.load_segments(partition) if each.pair.pair_id in pairs]
-    with closing(work_on_segments(settings, drawn, rerun_segment)) as results:
+    drawn = [
+        each for each in run.store.load_current_segments(partition) if each.pair.pair_id in pairs
+    ]
+    with closing(rebuild_and_work_on_segments(settings, drawn, rerun_segment)) as results:
         for segment, result in results:
             ids = pairs[segment.pair.pair_id]
             if isinstance(result, WorkFailure):
@@ -168,7 +177,7 @@ def _rerun_segments(
             elif isinstance(result, Bug):
                 pair = restore_pair(repository, segment.pair)
                 bugs = PairBugs(run.store.storage, partition, 'reverify')
-                record = bugs.write_bug(pair, segment.key, result)
+                record = bugs.write_bug_and_get_address(pair, segment.key, result)
                 run.mark_unknown(ids, f'a bug of coevo, of which {record} has the traceback')
             else:
                 _record_result(run, partition, result)
@@ -236,14 +245,14 @@ def _list_drawable_labels(
         if repository is None
         else store.list_repository_partitions(repository)
     )
-    withdrawn = load_withdrawn_ids(store.storage)
+    withdrawn = load_withdrawn_repos_and_pair_ids(store.storage)
     partitions = sorted(
         (partition for partition in there if partition.repo not in withdrawn),
         key=lambda one: _PREFERENCE.index(one.walk),
     )
     known = {id_ for partition in partitions for id_ in _list_refuted_methods(store, partition)}
     for partition in partitions:
-        for segment in store.load_segments(partition):
+        for segment in store.load_current_segments(partition):
             if segment.pair.pair_id in withdrawn:
                 continue
             for row in segment.methods:

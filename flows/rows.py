@@ -62,8 +62,8 @@ def build_pair_row(
         test_only=change.tests_changed and not change.source_changed,
         builder_old=old.builder if old else None,
         builder_new=new.builder if new else None,
-        build_old=old.summary if old else None,
-        build_new=new.summary if new else None,
+        build_old=old.built_or_first_failure if old else None,
+        build_new=new.built_or_first_failure if new else None,
         runtime=new.runtime if new else None,
         runtimes_tried=new.runtimes_tried if new else (),
         runtime_missing=(old.runtime_lacking or old.runtime_preferred) if old else None,
@@ -109,7 +109,7 @@ def build_method_row(
 ) -> MethodRow:
     """Return the row of a decided method, without the columns that its study fills later."""
     candidate, decision = decided.selected.candidate, decided.decision
-    cells = evaluation.get_all_cells(decided.selected.method_id)
+    cells = evaluation.get_deciding_and_recorded_cells(decided.selected.method_id)
     return MethodRow(
         method_id=decided.selected.method_id,
         repo=pair.repo,
@@ -145,7 +145,11 @@ def build_method_row(
 
 def _build_old_location_columns(candidate: Candidate) -> dict[str, Any]:
     """Return the columns of a test's identity at old; None unless it moved or was renamed."""
-    moved = candidate.old if candidate.new is not None and _has_moved(candidate) else None
+    moved = (
+        candidate.old
+        if candidate.new is not None and _has_moved_or_been_renamed(candidate)
+        else None
+    )
     return {
         'old_module': moved.module if moved else None,
         'old_test_file': moved.test_file if moved else None,
@@ -154,7 +158,7 @@ def _build_old_location_columns(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def _has_moved(candidate: Candidate) -> bool:
+def _has_moved_or_been_renamed(candidate: Candidate) -> bool:
     return _get_location(candidate.old) != _get_location(candidate.new)
 
 
@@ -170,7 +174,7 @@ def _build_cell_columns(cells: Mapping[Cell, CellResult]) -> dict[str, Any]:
         result = cells.get(cell)
         columns |= {
             f'{cell}': result and result.outcome,
-            f'{cell}_unit': result and result.unit_outcome,
+            f'{cell}_unit': result and result.outcome_by_unit,
             f'{cell}_passes': None if result is None else result.pass_count,
             f'{cell}_runs': None if result is None else len(result.runs),
             f'{cell}_signature': result and result.deciding_verdict.signature,
@@ -183,7 +187,7 @@ def build_cell_rows(
 ) -> Iterator[CellRow]:
     """Yield one row for each run, in the order of methods, cells and runs."""
     for item in selected:
-        for cell, result in evaluation.get_all_cells(item.method_id).items():
+        for cell, result in evaluation.get_deciding_and_recorded_cells(item.method_id).items():
             for repeat, run in enumerate(result.runs):
                 verdict = run.verdict
                 yield CellRow(
@@ -195,7 +199,7 @@ def build_cell_rows(
                     repeat=repeat,
                     order=run.order,
                     outcome=verdict.outcome,
-                    unit_outcome=result.compute_unit_outcome(verdict),
+                    unit_outcome=result.compute_outcome_by_unit(verdict),
                     signature=verdict.signature,
                     override=evaluation.override,
                 )

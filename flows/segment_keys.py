@@ -14,8 +14,8 @@ from importlib import metadata
 from coevo.languages.code_digest import (
     CodeDigest,
     CodeRoots,
-    compare_parts,
     compute_code_digest,
+    list_differing_names,
     list_other_packages,
 )
 from coevo.languages.table import LANGUAGES
@@ -111,7 +111,7 @@ def explain_stale(basis: SegmentBasis | None) -> str | None:
 def _list_differences(basis: SegmentBasis) -> Iterator[str]:
     code = compute_mining_code_digest(basis.language)
     if code.digest != basis.code:
-        changed = compare_parts(dict(basis.parts), code.parts)
+        changed = list_differing_names(dict(basis.parts), code.parts)
         shown = ', '.join(changed[:3])
         more = f' and {len(changed) - 3} more' if len(changed) > 3 else ''
         yield f'the code of {shown}{more} changed'

@@ -169,7 +169,7 @@ def _summarise_repository(
 
 
 def _summarise_walk(store: Store, partition: Partition) -> WalkStatus:
-    mined = store.load_mined(partition)
+    mined = store.load_mined_partition(partition)
     record: WalkRecord = mined.walk
     return WalkStatus(
         partition=partition,

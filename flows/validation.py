@@ -43,7 +43,7 @@ from flows.validations import (
     Validation,
     ValidationSeconds,
     load_validation,
-    write_latest,
+    mark_latest_validation,
     write_validation,
 )
 from miners.cloning.clones import Clone
@@ -76,7 +76,7 @@ class ValidateOptions:
     pushed: datetime | None = None
 
     @property
-    def folder(self) -> Path:
+    def clones_folder(self) -> Path:
         """The folder of clones."""
         return self.local or find_local_folder(self.store)
 
@@ -98,7 +98,7 @@ def validate_repository(options: ValidateOptions, listener: Listener = SILENT) -
         ):
             validation, seconds = _validate_languages(options, repository, blank, listener)
             write_validation(options.store, validation, seconds)
-        write_latest(options.store, validation, options.pushed)
+        mark_latest_validation(options.store, validation, options.pushed)
         return validation
 
 
@@ -187,7 +187,7 @@ def _validate_language(
             return built, ValidationSeconds(build=build.cpu_seconds, suite=0.0)
         listener.step('tests', 0, 1)
         declared = group_methods_by_module(repository, build.rev, language.NAME)
-        validation, spent = _add_test_findings(options, declared, built, pair)
+        validation, spent = _add_test_findings_with_cpu_seconds(options, declared, built, pair)
         return validation, ValidationSeconds(build=build.cpu_seconds, suite=spent)
 
 
@@ -225,7 +225,7 @@ def _explain_build_failure(build: Build) -> str | None:
     return next((f'{name}: {why}' for name, why in reasons.items()), None)
 
 
-def _add_test_findings(
+def _add_test_findings_with_cpu_seconds(
     options: ValidateOptions,
     declared: Mapping[str, tuple[TestMethod, ...]],
     built: Validation,
@@ -248,7 +248,7 @@ def _add_test_findings(
     run.run_modules(tests)
     suite = _count_outcomes(run)
     return replace(
-        built, suite=suite, reason=find_suite_objection(suite, in_time=run.seconds_left > 0)
+        built, suite=suite, reason=find_suite_objection(suite, in_time=run.cpu_seconds_left > 0)
     ), run.spent
 
 

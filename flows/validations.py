@@ -189,7 +189,7 @@ def load_validated_push(store: Root, repo: str) -> datetime | None:
     return None if latest is None else latest.pushed
 
 
-def load_seconds(store: Root, validation: Validation) -> ValidationSeconds | None:
+def load_cpu_seconds(store: Root, validation: Validation) -> ValidationSeconds | None:
     """Return the CPU seconds that a validation took; None if they are not stored."""
     return load_record(ValidationSeconds, open_place(store), _get_seconds_path(validation), _CURE)
 
@@ -203,7 +203,9 @@ def write_validation(store: Root, validation: Validation, seconds: ValidationSec
     )
 
 
-def write_latest(store: Root, validation: Validation, pushed: datetime | None = None) -> None:
+def mark_latest_validation(
+    store: Root, validation: Validation, pushed: datetime | None = None
+) -> None:
     """Record a result as the repository's latest one, with the last push that the host reported.
 
     The result itself is not written.

@@ -119,14 +119,14 @@ Known = dict[str, set[int]]
 
 def main(words: Sequence[str]) -> int:
     """Print the findings; return an exit status."""
-    files = [Path(word).resolve() for word in words] or list(product_files())
+    files = [Path(word).resolve() for word in words] or list(list_product_files())
     read = {file: list(read_functions(file)) for file in files}
     known = find_writers([function for functions in read.values() for function in functions])
     findings = {
         str(finding)
         for file, functions in read.items()
         for function in functions
-        for finding in find(file, function, known)
+        for finding in find_foreign_paths(file, function, known)
     }
     for text in sorted(findings):
         print(text)
@@ -134,7 +134,7 @@ def main(words: Sequence[str]) -> int:
     return 1 if findings else 0
 
 
-def product_files() -> Iterator[Path]:
+def list_product_files() -> Iterator[Path]:
     """Yield the files that are checked."""
     for folder in PRODUCT:
         for file in sorted((ROOT / folder).rglob('*.py')):
@@ -148,16 +148,18 @@ def read_functions(file: Path) -> Iterator[Function]:
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     scopes: list[ast.AST] = [tree, *(node for node in ast.walk(tree) if isinstance(node, kinds))]
     for scope in scopes:
-        function = Function(name=getattr(scope, 'name', ''), parameters=_parameters(scope))
+        function = Function(
+            name=getattr(scope, 'name', ''), parameters=_list_parameter_names(scope)
+        )
         gives_path = 'Path' in ast.unparse(getattr(scope, 'returns', None) or ast.Constant(''))
-        for node in _own_nodes(scope):
+        for node in _list_nodes_outside_inner_functions(scope):
             _note(function, node)
             if gives_path and isinstance(node, ast.Return) and node.value is not None:
                 function.results.append(node.value)
         yield function
 
 
-def _parameters(scope: ast.AST) -> list[str]:
+def _list_parameter_names(scope: ast.AST) -> list[str]:
     arguments = getattr(scope, 'args', None)
     if not isinstance(arguments, ast.arguments):
         return []
@@ -165,7 +167,7 @@ def _parameters(scope: ast.AST) -> list[str]:
     return [name for name in names if name not in ('self', 'cls')]
 
 
-def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+def _list_nodes_outside_inner_functions(scope: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a scope without those of functions in it."""
     todo = list(ast.iter_child_nodes(scope))
     while todo:
@@ -209,20 +211,20 @@ def find_writers(functions: Sequence[Function]) -> Known:
         count = sum(map(len, known.values()))
         for function in functions:
             for call in function.calls:
-                for path in written_paths(call, known):
-                    for name in _roots(path, function, set()):
+                for path in list_written_paths(call, known):
+                    for name in _list_first_variables(path, function, set()):
                         if name in function.parameters and function.name:
                             position = function.parameters.index(name)
                             known.setdefault(function.name, set()).add(position)
     return known
 
 
-def written_paths(call: ast.Call, known: Known) -> Iterator[ast.expr]:
+def list_written_paths(call: ast.Call, known: Known) -> Iterator[ast.expr]:
     """Yield the expressions of paths that a call writes."""
     full = ast.unparse(call.func)
     name = full.rpartition('.')[2]
     if full in WRITERS:
-        yield from _arguments(call, WRITERS[full])
+        yield from _select_arguments(call, WRITERS[full])
     elif isinstance(call.func, ast.Attribute) and name in PATH_METHODS | TARGET_METHODS:
         is_path = name in PATH_METHODS or (len(call.args) == 1 and not call.keywords)
         if is_path:
@@ -231,10 +233,10 @@ def written_paths(call: ast.Call, known: Known) -> Iterator[ast.expr]:
     elif name == 'open' and isinstance(call.func, ast.Attribute) and _is_writing(call):
         yield call.func.value
     elif name in known and full.count('.') <= 1 and not full.startswith(('self.', 'cls.')):
-        yield from _arguments(call, tuple(known[name]))
+        yield from _select_arguments(call, tuple(known[name]))
 
 
-def _arguments(call: ast.Call, wanted: Sequence[int | str]) -> Iterator[ast.expr]:
+def _select_arguments(call: ast.Call, wanted: Sequence[int | str]) -> Iterator[ast.expr]:
     for place in wanted:
         if isinstance(place, int):
             yield from call.args[place : place + 1]
@@ -249,30 +251,30 @@ def _is_writing(call: ast.Call) -> bool:
     return any(isinstance(mode, str) and _MODES & set(mode) for mode in modes)
 
 
-def _roots(path: ast.expr, function: Function, seen: set[str]) -> Iterator[str]:
+def _list_first_variables(path: ast.expr, function: Function, seen: set[str]) -> Iterator[str]:
     """Yield the variables that a path begins with."""
     if isinstance(path, ast.Name):
         yield path.id
         if path.id not in seen:
             for value in function.values.get(path.id, []):
-                yield from _roots(value, function, seen | {path.id})
+                yield from _list_first_variables(value, function, seen | {path.id})
     elif isinstance(path, ast.BinOp):
-        yield from _roots(path.left, function, seen)
+        yield from _list_first_variables(path.left, function, seen)
     elif isinstance(path, ast.Attribute) and path.attr == 'parent':
-        yield from _roots(path.value, function, seen)
+        yield from _list_first_variables(path.value, function, seen)
     elif isinstance(path, ast.Call):
         if isinstance(path.func, ast.Attribute):
-            yield from _roots(path.func.value, function, seen)
+            yield from _list_first_variables(path.func.value, function, seen)
         elif isinstance(path.func, ast.Name) and path.func.id == 'Path' and path.args:
-            yield from _roots(path.args[0], function, seen)
+            yield from _list_first_variables(path.args[0], function, seen)
 
 
-def find(file: Path, function: Function, known: Known) -> Iterator[PathFinding]:
+def find_foreign_paths(file: Path, function: Function, known: Known) -> Iterator[PathFinding]:
     """Yield what a function writes with a name that may be a stranger's."""
     lines = file.read_text('utf-8').splitlines()
-    paths = [path for call in function.calls for path in written_paths(call, known)]
+    paths = [path for call in function.calls for path in list_written_paths(call, known)]
     for path in [*paths, *function.results]:
-        for name in _foreign_names(path, function, set()):
+        for name in _list_foreign_names(path, function, set()):
             # The formatter may move a comment to the line above or below.
             around = lines[max(0, name.lineno - 2) : (name.end_lineno or name.lineno) + 1]
             marked = any(MARK in line for line in around)
@@ -286,13 +288,13 @@ def find(file: Path, function: Function, known: Known) -> Iterator[PathFinding]:
                 )
 
 
-def _foreign_names(path: ast.expr, function: Function, seen: set[str]) -> Iterator[ast.expr]:
+def _list_foreign_names(path: ast.expr, function: Function, seen: set[str]) -> Iterator[ast.expr]:
     """Yield the names in a path that are not plainly coevo's own."""
     names: list[ast.expr] = []
     below: list[ast.expr] = []
     if isinstance(path, ast.Name) and path.id not in seen:
         for value in function.values.get(path.id, []):
-            yield from _foreign_names(value, function, seen | {path.id})
+            yield from _list_foreign_names(value, function, seen | {path.id})
     elif isinstance(path, ast.BinOp) and isinstance(path.op, ast.Div):
         below, names = [path.left], [path.right]
     elif isinstance(path, ast.Attribute) and path.attr == 'parent':
@@ -303,24 +305,24 @@ def _foreign_names(path: ast.expr, function: Function, seen: set[str]) -> Iterat
         below = [path.func.value]
         if path.func.attr in JOINS:
             own = f'{ast.unparse(path.func.value)}.name'
-            names = [name for name in path.args if not _is_about(own, name)]
+            names = [name for name in path.args if not _is_made_from_own_name(own, name)]
     elif isinstance(path, ast.Call) and ast.unparse(path.func) == 'Path' and path.args:
         names = list(path.args)
         # The first word of `Path(folder, name)` is a root.
         below, names = ([], names) if len(names) == 1 else ([names[0]], names[1:])
     for part in below:
-        yield from _foreign_names(part, function, seen)
+        yield from _list_foreign_names(part, function, seen)
     yield from (name for name in names if not _is_own(name, function, set()))
 
 
-def _is_about(own: str, name: ast.expr) -> bool:
+def _is_made_from_own_name(own: str, name: ast.expr) -> bool:
     """Whether a name is made of the name of the very path that it takes the place of."""
     return any(
         isinstance(part, ast.Attribute) and ast.unparse(part) == own for part in ast.walk(name)
     )
 
 
-def _is_listed(name: ast.Attribute, function: Function) -> bool:
+def _is_name_of_folder_entry(name: ast.Attribute, function: Function) -> bool:
     """Whether a name is that of an entry of a folder, which is one name and never `..`."""
     if name.attr not in ('name', 'stem') or not isinstance(name.value, ast.Name):
         return False
@@ -341,7 +343,7 @@ def _is_own(name: ast.expr, function: Function, seen: set[str]) -> bool:
             return True
         case ast.Name(id=variable) | ast.Attribute(attr=variable) if _is_constant(variable):
             return True
-        case ast.Attribute() if _is_listed(name, function):
+        case ast.Attribute() if _is_name_of_folder_entry(name, function):
             return True
         case ast.Attribute(value=ast.Name(id='self'), attr=variable):
             return variable.endswith(('root', 'folder', 'path'))

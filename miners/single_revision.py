@@ -48,7 +48,7 @@ class SingleRevisionFile:
         return self.reason in (None, Reason.NO_TEST_CLASS)
 
     @property
-    def files(self) -> tuple[str, ...]:
+    def focal_files(self) -> tuple[str, ...]:
         """The files of the code that it may be about, sorted."""
         return tuple(sorted({focus.file for focus in (*self.named, *self.modules)}))
 
@@ -129,7 +129,7 @@ def _index_code(tree: RevisionTree) -> tuple[_Types, _Types]:
         types = tree.parse_file(path).types
         within = {type_.name for type_ in types if type_.kind == MODULE} | {''}
         for type_ in types:
-            if type_.outer in within:
+            if type_.enclosing_name in within:
                 types_by_name = modules if type_.kind == MODULE else classes
                 types_by_name[type_.simple].append(LocatedType(path, type_))
     return classes, modules

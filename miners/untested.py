@@ -62,9 +62,9 @@ def list_untested_functions(
         yield UntestedFunction(
             unit=unit,
             focus=(replace(focus, start_line=first),),
-            module=tree.find_module(focus.file),
-            callees=tuple(sorted((function.calls & texts.declared) - {function.name})),
-            test_file=texts.find_test_place(focus.file, function.name),
+            module=tree.find_module_folder(focus.file),
+            callees=tuple(sorted((function.calls & texts.declared_names) - {function.name})),
+            test_file=texts.find_path_for_new_test(focus.file, function.name),
         )
 
 
@@ -76,7 +76,7 @@ class _RevisionTexts:
     language: str
 
     @cached_property
-    def declared(self) -> frozenset[str]:
+    def declared_names(self) -> frozenset[str]:
         """The names of types and of functions that need no object, without those of libraries."""
         names = {
             name
@@ -91,17 +91,17 @@ class _RevisionTexts:
         files = map(self.tree.parse_file, self.tree.list_paths(Side.TEST))
         return frozenset[str]().union(*(file.names for file in files))
 
-    def find_test_place(self, source: str, function: str) -> str | None:
+    def find_path_for_new_test(self, source: str, function: str) -> str | None:
         """Return the path for a new test file about a function; None if there is none.
 
         It is named like the test file of the module that is nearest to the source, and lies beside
         it. In languages with packages of types it lies in the package of the source.
         """
-        module, stem = self.tree.find_module(source), PurePosixPath(source).stem
+        module, stem = self.tree.find_module_folder(source), PurePosixPath(source).stem
         near = self._test_files.get(module, ())
         for path in sorted(near, key=lambda path: (not _is_about(path, stem), len(path), path)):
             name = _name_test_file(PurePosixPath(path).stem, stem, function)
-            folder = self._find_folder(path, source)
+            folder = self._find_test_folder(path, source)
             if name is None or folder is None:
                 continue
             new_path = str(PurePosixPath(folder) / f'{name}{PurePosixPath(source).suffix}')
@@ -114,13 +114,13 @@ class _RevisionTexts:
         paths: dict[str, list[str]] = defaultdict(list)
         for path in self.tree.list_paths(Side.TEST):
             if self._has_tests(path):
-                paths[self.tree.find_module(path)].append(path)
+                paths[self.tree.find_module_folder(path)].append(path)
         return paths
 
     def _has_tests(self, path: str) -> bool:
         return bool(get_reading(self.language).find_tests(self.tree.parse_file(path), lambda _: ()))
 
-    def _find_folder(self, test_file: str, source: str) -> str | None:
+    def _find_test_folder(self, test_file: str, source: str) -> str | None:
         """Return the folder for tests of a source, by that of another test file.
 
         None if both are of different packages, and the folder of the other file does not mirror

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TypeVar
 
 from coevo.evaluation.measuring.askable import is_strict_askable
-from coevo.model.dependencies import Dependency, Revised, select_dependencies
+from coevo.model.dependencies import Dependency, Revised, select_called_or_all_dependencies
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import MutantRow, ReversalRow, ReversalStatus
 from coevo.model.task_rows import TaskRow
@@ -92,7 +92,10 @@ def add_reached_dependencies(task: TaskRow, reached: Iterable[frozenset[str] | N
     known = [names for names in reached if names is not None]
     if not known:
         return task
-    named = {each.name for each in select_dependencies(task.dependencies, task.dependency_list)}
+    named = {
+        each.name
+        for each in select_called_or_all_dependencies(task.dependencies, task.dependency_list)
+    }
     union = frozenset[str]().union(*known)
     return dataclasses.replace(
         task,

@@ -304,7 +304,7 @@ def _describe_cohort_gaps(about: SnapshotDetails) -> str:
     if cohort is None or cohort.is_complete:
         return ''
     return (
-        f'**Incomplete:** {cohort.sentence}. `manifest.json` has all of them under `cohort`; what is '
+        f'**Incomplete:** {cohort.missing_sentence}. `manifest.json` has all of them under `cohort`; what is '
         'mined later comes with a later month.'
     )
 

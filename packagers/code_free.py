@@ -24,7 +24,7 @@ from coevo.model.errors import Fatal, UnsoundSnapshot
 from coevo.model.schema import TABLES
 from coevo.model.texts import TEXTS_WITHHELD, find_third_party_paths
 from coevo.snapshots.code_free.attribution import ATTRIBUTION, refresh_card, refresh_croissant
-from coevo.snapshots.code_free.hydration import FilledPairs, write_release
+from coevo.snapshots.code_free.hydration import FilledPairs, write_release_and_list_differing_files
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.code_free.texts import EditionTexts
 from coevo.snapshots.local_copy import open_local_copy
@@ -117,7 +117,9 @@ def _restore_release(edition: Path, release: Path, clone: Clone) -> None:
     """
     texts = EditionTexts(edition)
     texts.set_source_repositories(lambda source: clone(source.repo))
-    differs = write_release(edition, release, texts, list_filled_pairs(load_manifest(edition)))
+    differs = write_release_and_list_differing_files(
+        edition, release, texts, list_filled_pairs(load_manifest(edition))
+    )
     if differs:
         raise UnsoundSnapshot(f'{differs[0]} of {edition} does not come out of its clones')
 
@@ -139,7 +141,7 @@ def write_edition_files(
     whole = frozenset(pair_id for pair_ids in (filled or {}).values() for pair_id in pair_ids)
     names = [name for name in content['files'] if name.startswith('data/')]
     for name in names:
-        _copy_without_texts(full, name, join_beneath(made, name).prepare_for_writing(), whole)
+        _copy_without_texts(full, name, join_beneath(made, name).make_parents_and_get_path(), whole)
     copy_timings(full, made)
     writer = RecipeWriter(full, made, clone, whole)
     attributed = ATTRIBUTION in content['files']
@@ -150,7 +152,9 @@ def write_edition_files(
     others = [name for name in content['files'] if name not in names and name != ATTRIBUTION]
     copied_names = [MANIFEST, *others]
     for name in copied_names:
-        shutil.copyfile(full / name, join_beneath(made, f'{FULL}{name}').prepare_for_writing())
+        shutil.copyfile(
+            full / name, join_beneath(made, f'{FULL}{name}').make_parents_and_get_path()
+        )
     paths = [
         *(made / name for name in names),
         *texts,
@@ -240,7 +244,9 @@ def refuse_unsound_edition(full: Path, made: Path, clone: Clone, target: Root) -
     texts.set_source_repositories(lambda source: clone(source.repo))
     with tempfile.TemporaryDirectory(dir=made.parent) as scratch:
         filled = list_filled_pairs(load_manifest(made))
-        differs = write_release(made, Path(scratch) / 'snapshot', texts, filled)
+        differs = write_release_and_list_differing_files(
+            made, Path(scratch) / 'snapshot', texts, filled
+        )
     if differs:
         raise UnsoundSnapshot(
             f'{differs[0]} would not come out of the edition as it is in {full}, so {target} was not '

@@ -61,7 +61,7 @@ class Draft:
         return None if self.start is None else hashlib.sha256(self.start).hexdigest()
 
     @property
-    def start_files(self) -> dict[str, bytes | None]:
+    def differing_start_files(self) -> dict[str, bytes | None]:
         """The test files that differ from the new revision, including the task's own."""
         return {**self.others, self.group.rows[0].test_file: self.start}
 
@@ -137,7 +137,7 @@ def make_draft(group: DraftGroup, repository: Repository, around: StartRow | Non
     new = repository.blob(entry.oid)
     here = around.here if around else ()
     cut = get_surgery(first.language)
-    used = cut.list_names_used_elsewhere(repository, first.new_rev, first.test_file)
+    used = cut.list_names_in_related_files(repository, first.new_rev, first.test_file)
     start = cut.make_start_file(
         new,
         _load_old_content(repository, first),
@@ -275,7 +275,7 @@ def _list_plain_edits(row: MethodRow) -> set[Edit] | None:
         return {_make_edit(*whole)}
     edits = set()
     for before, after in _list_differences(old, new):
-        if not _replaces_only_values(before, after):
+        if not _replaces_only_names_or_literals(before, after):
             return None
         edits.add(_make_edit(before, after))
     return edits
@@ -306,16 +306,16 @@ def _list_differences(
             yield old[a:b], new[c:d]
 
 
-def _replaces_only_values(before: Sequence[Word], after: Sequence[Word]) -> bool:
+def _replaces_only_names_or_literals(before: Sequence[Word], after: Sequence[Word]) -> bool:
     words = (*before, *after)
-    if not all(_is_value(word) or word.text in _SIGNS for word in words):
+    if not all(_is_name_or_literal(word) or word.text in _SIGNS for word in words):
         return False
     if before and after and ',' not in {word.text for word in words}:
         return len(before) == len(after)
     return ',' in {word.text for word in words}
 
 
-def _is_value(word: Word) -> bool:
+def _is_name_or_literal(word: Word) -> bool:
     """Return whether a word is a name or literal, and no keyword or sign."""
     if word.part is not DeclarationPart.REST or word.text in _CONSTANTS:
         return True

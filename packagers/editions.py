@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.model.schema import build_table_of_plain_rows, build_table_schema
-from coevo.snapshots.code_free.hydration import describe_writer
+from coevo.snapshots.code_free.hydration import describe_parquet_writer
 from coevo.snapshots.code_free.tables import load_file_rows
 from coevo.snapshots.local_copy import TIMINGS
 from coevo.snapshots.locations import MANIFEST
@@ -55,7 +55,7 @@ def write_edition_manifest(
     about    the kind of edition and what it leaves out
     files    the checksums of the edition's files
     """
-    edition = {**about, 'written_by': describe_writer()}
+    edition = {**about, 'written_by': describe_parquet_writer()}
     own = {**content, 'edition': edition, 'files': files}
     text = f'{json.dumps(own, indent=2, sort_keys=True, ensure_ascii=False)}\n'
     durable.write_durably(made / MANIFEST, [text.encode()])

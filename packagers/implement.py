@@ -30,7 +30,7 @@ from packagers.plan import BuiltTasks
 from packagers.task_commands import (
     Environments,
     TaskDependencies,
-    find_environment,
+    find_environment_to_run_targets,
     render_implement_prompt,
 )
 
@@ -49,7 +49,7 @@ def build_implement_tasks(
     built    the tasks of co-evolution, with the methods that belong to them; others are ignored
     methods  rows with their contamination dates, including those without a track
     """
-    bases = _choose_bases(built.tasks)
+    bases = _choose_base_per_test_file(built.tasks)
     wanted = {(task.pair_id, task.walk) for task in bases}
     rows: dict[Place, list[MethodRow]] = defaultdict(list)
     for row in methods:
@@ -71,7 +71,7 @@ def build_implement_tasks(
     return tasks, drops
 
 
-def _choose_bases(tasks: Iterable[TaskRow]) -> list[TaskRow]:
+def _choose_base_per_test_file(tasks: Iterable[TaskRow]) -> list[TaskRow]:
     """Return one co-evolution task for each test file of a pair, sorted by repository."""
     by_file: dict[tuple[str, Walk, str], TaskRow] = {}
     for task in sorted(tasks, key=lambda task: (task.track, task.task_id)):
@@ -128,7 +128,7 @@ def _build_task(
 ) -> TaskRow:
     own = [row for row in targets if row.test_file == base.test_file]
     listing = TaskDependencies.from_rows(own)
-    environment = find_environment(own, environments, clone)
+    environment = find_environment_to_run_targets(own, environments, clone)
     dates = [date for row in own for date in (row.contamination_date, row.code_first_seen)]
     return dataclasses.replace(
         base,
@@ -177,7 +177,7 @@ def make_code_patch(clone: Repository, base: TaskRow, rows: Sequence[MethodRow])
         for rev in (base.old_rev, base.new_rev)
     ]
     changed = [change.path for change in clone.list_changes(base.old_rev, base.new_rev)]
-    paths = [path for path in changed if any(end.is_code(path) for end in ends)]
+    paths = [path for path in changed if any(end.may_be_patched(path) for end in ends)]
     return make_tree_patch(clone, base.old_rev, base.new_rev, paths)
 
 

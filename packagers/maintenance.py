@@ -40,7 +40,7 @@ from packagers.shown_answers import LeakMeter
 from packagers.task_commands import (
     Environments,
     TaskDependencies,
-    find_file_environment,
+    find_environment_to_run_file,
     render_maintenance_prompt,
 )
 
@@ -129,7 +129,7 @@ def _build_task(
     path, listing = update.test_file, TaskDependencies.from_rows(rows)
     answers = [row for row in rows if row.change in _ANSWERS]
     leaks = LeakMeter(clone, update.language)
-    environment = find_file_environment(update, environments, clone)
+    environment = find_environment_to_run_file(update, environments, clone)
     return dataclasses.replace(
         update,
         task_id=compute_maintenance_task_id(update),
@@ -151,8 +151,8 @@ def _build_task(
             clone, rows, update.module, listing.listed_dependencies, environment
         ),
         prompt_version=prompts.VERSION,
-        leak=leaks.compute_leaked_share(answers, {path: old}),
-        nearest=leaks.compute_share_in_old_revision(answers),
+        leak=leaks.compute_largest_leaked_share(answers, {path: old}),
+        nearest=leaks.compute_largest_share_at_old(answers),
         siblings=(),
         sibling_patch='',
         focal_method=None,
@@ -222,9 +222,7 @@ def _pair_methods(
     rows: Sequence[MethodRow], olds: Texts, news: Texts
 ) -> Iterator[MaintainedMethod]:
     at_new = {
-        _look_up_in_new_texts(row, news): row
-        for row in rows
-        if row.change is not MethodChange.DELETED
+        _find_new_name(row, news): row for row in rows if row.change is not MethodChange.DELETED
     }
     at_old = {
         _find_old_name(row, olds): row for row in rows if row.change is not MethodChange.INSERTED
@@ -258,7 +256,7 @@ def _make_maintained_method(
     )
 
 
-def _look_up_in_new_texts(row: MethodRow, news: Texts) -> str | None:
+def _find_new_name(row: MethodRow, news: Texts) -> str | None:
     wanted = row.test_class, row.test_method, row.parameters
     return next(
         (

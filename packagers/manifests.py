@@ -79,7 +79,7 @@ def render_manifest(rows: Rows, about: SnapshotDetails, files: Checksums) -> str
         'tools': _list_tool_versions(rows),
         'walks': [_describe_walk(row, about) for row in rows.repositories],
         'rows': {name: len(getattr(rows, name)) for name in TABLES if name != UNCHECKED},
-        'siblings': count_tasks_by_siblings(rows),
+        'siblings': count_tasks_affected_by_siblings(rows),
         'news': format_news(about.news),
         'files': files,
         **({'private': True} if about.is_private else {}),
@@ -88,7 +88,7 @@ def render_manifest(rows: Rows, about: SnapshotDetails, files: Checksums) -> str
     return f'{json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)}\n'
 
 
-def count_tasks_by_siblings(rows: Rows) -> dict[str, int | float]:
+def count_tasks_affected_by_siblings(rows: Rows) -> dict[str, int | float]:
     """Count tasks by what their siblings mean for them.
 
     These are tasks that share a pair, that leak, that have siblings which stay, and that were lost

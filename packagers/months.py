@@ -75,7 +75,7 @@ class MonthCut:
             part = self._parts.get(partition)
             return _load_fixed_part(store, part) if part else None
         walk = self._cut_walk(store, partition)
-        return store.load_mined(partition, walk) if walk else None
+        return store.load_mined_partition(partition, walk) if walk else None
 
     def _cut_walk(self, store: Store, partition: Partition) -> WalkRecord | None:
         walk = store.load_walk(partition)
@@ -99,7 +99,7 @@ class MonthCut:
             month_walk, repository=row, reached=reached and min(reached, self.last)
         )
 
-    def filter_reverified(
+    def filter_reverified_if_fixed(
         self, partition: Partition, found: Iterable[ReverificationRecord]
     ) -> Iterator[ReverificationRecord]:
         """Yield the reverifications that count for the month.
@@ -112,7 +112,7 @@ class MonthCut:
             if self.fixed is None or (part is not None and number in part.reverified):
                 yield record
 
-    def select_measures(
+    def select_measures_if_fixed(
         self, store: Store, partition: Partition, found: Mapping[str, MeasuresName]
     ) -> dict[str, MeasuresName]:
         """Return the measures that count for the month, by the key of their segment.
@@ -159,7 +159,7 @@ class MonthCut:
             partition=partition, walk=walk, reverified=numbers, measured=tuple(measured)
         )
 
-    def filter_withdrawals(self, found: tuple[Withdrawal, ...]) -> tuple[Withdrawal, ...]:
+    def record_or_filter_withdrawals(self, found: tuple[Withdrawal, ...]) -> tuple[Withdrawal, ...]:
         """Return the withdrawals that count for the month, and record them.
 
         These are all, or those known when the month was fixed.
@@ -175,7 +175,7 @@ class MonthCut:
         """Record the dates of some of the month's rows, for `build_record`."""
         self._dates = tuple(sorted({*self._dates, *found}, key=lambda row: row.key))
 
-    def check_complete(self, root: object) -> None:
+    def check_over_and_not_empty(self, root: object) -> None:
         """Raise Fatal if no repository is known until the month's end, or the month is empty.
 
         A month that was fixed before is never refused.
@@ -233,7 +233,7 @@ def _load_fixed_part(store: Store, part: MonthPart) -> MinedPartition:
     """
     mined_pair_ids = {pair_id for pair_id, _ in part.walk.keys}
     pairs = tuple((rev, pair_id) for rev, pair_id in part.walk.pairs if pair_id in mined_pair_ids)
-    mined = store.load_mined(part.partition, dataclasses.replace(part.walk, pairs=pairs))
+    mined = store.load_mined_partition(part.partition, dataclasses.replace(part.walk, pairs=pairs))
     unmined = sorted(pair_id for _, pair_id in part.walk.pairs if pair_id not in mined_pair_ids)
     return dataclasses.replace(mined, walk=part.walk, unmined=tuple(unmined))
 

@@ -245,7 +245,7 @@ def _connect(space: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
         tempfile.TemporaryDirectory(dir=space) as spill,
         duckdb.connect(f'{spill}/grams') as connection,
     ):
-        spilling.allow_spilling(connection, spill, megabytes=_MEGABYTES)
+        spilling.limit_memory_and_allow_spilling(connection, spill, megabytes=_MEGABYTES)
         connection.execute('CREATE TABLE grams (text UBIGINT, gram UBIGINT)')
         yield connection
 

@@ -97,7 +97,7 @@ def pack_store(store: Store, out: Path, clone: GetClone, listener: Listener = SI
             listener.step(f'partitions, now {partition.repo}', done, len(partitions))
             data = _pack_partition(store, partition, clone(partition.repo), counts, withdrawn)
             path = join_beneath(exchange.new, name_partition_file(partition))
-            durable.write_durably(path.prepare_for_writing(), [data])
+            durable.write_durably(path.make_parents_and_get_path(), [data])
         documents = archive.encode_archive(dict(_list_documents(store.storage)))
         durable.write_durably(exchange.new / DOCUMENTS, [documents])
         stamp = f'{json.dumps({_VERSION_KEY: VERSION})}\n'.encode()
@@ -150,7 +150,7 @@ def _pack_partition(
     counts: _Counts,
     withdrawn: Collection[tuple[WithdrawnKind, str]],
 ) -> bytes:
-    mined = store.load_mined(partition)
+    mined = store.load_mined_partition(partition)
     names = find_latest_measures(store.storage, partition)
     collected = RecipeCollector()
     segments, measures = [], []
@@ -162,7 +162,9 @@ def _pack_partition(
         name = names.get(segment['key'])
         record = load_measures(store.storage, partition, name) if name else None
         measured = [] if record is None else [codec.encode_record(record)]
-        lines = _remove_texts(collected, repository, segment['pair'], [data, *measured])
+        lines = _replace_texts_by_recipe_numbers(
+            collected, repository, segment['pair'], [data, *measured]
+        )
         segments.append(lines[0])
         measures += lines[1:]
     counts.segments += len(segments)
@@ -195,7 +197,7 @@ def _encode_recipe(recipe: Iterable[TextPiece]) -> list[object]:
     ]
 
 
-def _remove_texts(
+def _replace_texts_by_recipe_numbers(
     collected: RecipeCollector,
     repository: Repository,
     pair: Mapping[str, Any],
@@ -211,7 +213,9 @@ def _remove_texts(
     rows = [row for content in contents for row in list_rows(content)]
     spots = [spot for row in rows for spot in list_text_spots(row)]
     revisions = pair['repo'], pair['old_rev'], pair['new_rev']
-    numbers = collected.cut_texts(repository, revisions, list(map(_describe_text, spots)))
+    numbers = collected.add_recipes_of_texts(
+        repository, revisions, list(map(_describe_text, spots))
+    )
     for spot, number in zip(spots, numbers, strict=True):
         spot.holder[spot.key] = {TEXT_NUMBER: number}
     return [

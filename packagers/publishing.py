@@ -115,7 +115,7 @@ def _rename_into_place(made: Path, target: Path) -> bool:
 def _upload_snapshot(files: Mapping[str, Path], manifest: bytes, place: StoragePlace) -> bool:
     if _is_published(place, manifest):
         return False
-    with _lock_out_writers(place) as hold:
+    with _lock_out_writers_or_raise(place) as hold:
         written = place.read(MANIFEST) is None
         if written:
             _upload_files(place, hold, files)
@@ -138,7 +138,7 @@ def _upload_files(place: StoragePlace, hold: HeldLock, files: Mapping[str, Path]
 
 
 @contextmanager
-def _lock_out_writers(place: StoragePlace) -> Iterator[HeldLock]:
+def _lock_out_writers_or_raise(place: StoragePlace) -> Iterator[HeldLock]:
     """Hold the lease that keeps other writers out, and remove it once a snapshot exists.
 
     Raises: Fatal if another process holds it.
@@ -238,7 +238,7 @@ def _copy_snapshot(folder: Path, made: Path) -> None:
     """
     for name in (MANIFEST, TIMINGS, *snapshot.load_manifest(folder)['files']):
         if (folder / name).is_file():
-            shutil.copyfile(folder / name, join_beneath(made, name).prepare_for_writing())
+            shutil.copyfile(folder / name, join_beneath(made, name).make_parents_and_get_path())
     durable.sync_tree_to_disk(made)
 
 
@@ -256,7 +256,7 @@ def find_catalogue_root(snapshot: Root) -> Root | None:
     return None if above == 's3:/' else Url(above)
 
 
-def rebuild_catalogue(snapshots: Root) -> str:
+def rebuild_catalogue_and_get_address(snapshots: Root) -> str:
     """Write the index of all snapshots directly below a folder or prefix; return its address.
 
     Concurrent publishers write it, too; the write is repeated until the index shows all snapshots.

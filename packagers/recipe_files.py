@@ -112,7 +112,7 @@ class RecipeWriter:
         """
         pairs = {row['pair_id']: _get_revisions(row) for row in _load_rows(self._full, 'pairs')}
         for pair_id, rows in self._sort_texts(names, pairs):
-            self._cut_texts(pairs[pair_id], list(rows))
+            self._add_recipes_and_places(pairs[pair_id], list(rows))
         folder = self._made / FOLDER
         folder.mkdir(parents=True)
         sources = [
@@ -156,8 +156,8 @@ class RecipeWriter:
         for pair_id, group in groupby(sorter.finish(), key=lambda one: one.pair_id):
             yield pair_id, (keyed_text.text for keyed_text in group)
 
-    def _cut_texts(self, pair: Revisions, rows: Sequence[TextRow]) -> None:
-        numbers = self._collected.cut_texts(self._clone(pair[0]), pair, rows)
+    def _add_recipes_and_places(self, pair: Revisions, rows: Sequence[TextRow]) -> None:
+        numbers = self._collected.add_recipes_of_texts(self._clone(pair[0]), pair, rows)
         for row, number in zip(rows, numbers, strict=True):
             self._places.append((row.file, row.row, row.column, row.element, number))
 
@@ -175,7 +175,7 @@ class RecipeCollector:
         self.characters = self.words = 0
         self._numbers: dict[tuple[str, str, SourceForm], int] = {}
 
-    def cut_texts(
+    def add_recipes_of_texts(
         self, repository: Repository, pair: Revisions, rows: Sequence[TextRow]
     ) -> list[int]:
         """Add recipes for the texts of a pair, equal texts once; return the number of each text's."""

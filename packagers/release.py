@@ -127,7 +127,7 @@ class ReleaseReport:
         notes = ''.join(f'\n{note}' for note in self.cohort.notes)
         if self.is_complete:
             return f'\nall {len(self.cohort.members)} repositories of the month are in it{notes}'
-        return f'\nincomplete: {self.cohort.sentence}{notes}'
+        return f'\nincomplete: {self.cohort.missing_sentence}{notes}'
 
     @property
     def _month_note(self) -> str:
@@ -185,8 +185,8 @@ def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
         )
         write_snapshot(scratch_folder, rows, about, plan.find_licence_files)
         _refuse_unsound_snapshot(scratch_folder, plan.snapshot)
-        folder = withhold_texts(scratch_folder, rows, plan)
-        written = _publish(store, folder, plan)
+        folder = write_edition_if_texts_withheld(scratch_folder, rows, plan)
+        written = _publish_and_fix_month(store, folder, plan)
     counts = {name: len(getattr(rows, name)) for name in TABLES}
     withdrawn_rows = [row for row in rows.withdrawn if row.table == 'tasks' and row.month == month]
     now = [row.reissued for row in withdrawn_rows]
@@ -255,7 +255,7 @@ def write_snapshot(
     durable.sync_tree_to_disk(folder)
 
 
-def withhold_texts(full: Path, rows: Rows, plan: ReleasePlan) -> Path:
+def write_edition_if_texts_withheld(full: Path, rows: Rows, plan: ReleasePlan) -> Path:
     """Return the folder to publish: `full`, or a new edition of it beside `full`.
 
     It holds the texts of rows under permissive licences. Where rows are under others, it withholds
@@ -298,7 +298,7 @@ def _write_text(path: Path, text: str) -> None:
     durable.write_durably(path, [text.encode()])
 
 
-def _publish(store: Store, made: Path, plan: ReleasePlan) -> bool:
+def _publish_and_fix_month(store: Store, made: Path, plan: ReleasePlan) -> bool:
     """Publish a snapshot and fix the content of its month; return whether it was written.
 
     The store records the month first, so that a run after a kill in between gives the same bytes.
@@ -307,7 +307,7 @@ def _publish(store: Store, made: Path, plan: ReleasePlan) -> bool:
     if plan.cut is None or plan.cut.fixed is not None:
         return publishing.publish_folder(made, plan.snapshot)
     plan.cut.add_dates(plan.known_dates())
-    if not months.write_month_once(store.storage, plan.cut.build_record()):
+    if not months.write_month_once_or_compare(store.storage, plan.cut.build_record()):
         raise Fatal(
             f'{plan.cut.month} was released by another process meanwhile: run again to get the same'
         )

@@ -147,25 +147,27 @@ def gather_rows(store: Store, space: Path | None = None, month: MonthCut | None 
     reverified: list[ReverificationRecord] = []
     for partition in partitions:
         # Read this once: concurrent mining may add segments between two reads.
-        mined = month.select_mined(store, partition) if month else store.load_mined(partition)
+        mined = (
+            month.select_mined(store, partition) if month else store.load_mined_partition(partition)
+        )
         if mined is None:
             continue
         gathering.add_drops(partition.language, mined.walk.drops)
         names = measures.find_latest_measures(store.storage, partition)
         if month is not None:
-            names = month.select_measures(store, partition, names)
+            names = month.select_measures_if_fixed(store, partition, names)
         row, keys = _gather_partition(gathering, store, partition, mined, names)
         repositories.append(row)
         if mined.unmined:
             unmined[partition] = len(mined.unmined)
         again = tuple(reverifications.load_reverifications(store.storage, partition))
         if month is not None:
-            again = tuple(month.filter_reverified(partition, again))
+            again = tuple(month.filter_reverified_if_fixed(partition, again))
             month.add_partition(partition, mined, keys, again, names)
         reverified += again
     taken_back = withdrawals.list_withdrawals(store.storage)
     if month is not None:
-        month.check_complete(store.root)
+        month.check_over_and_not_empty(store.root)
     return Rows(
         repositories=sort_rows('repositories', repositories, space),
         **gathering.finish_tables(),
@@ -174,7 +176,7 @@ def gather_rows(store: Store, space: Path | None = None, month: MonthCut | None 
         keys=gathering.keys,
         unmined=unmined,
         reverified=tuple(reverified),
-        withdrawals=month.filter_withdrawals(taken_back) if month else taken_back,
+        withdrawals=month.record_or_filter_withdrawals(taken_back) if month else taken_back,
         space=space,
     )
 

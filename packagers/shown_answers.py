@@ -64,7 +64,7 @@ class LeakMeter:
         self._of_blob = cache(self._list_methods_of_blob)
         self._old = cache(self._list_test_methods_at)
 
-    def compute_leaked_share(self, rows: Sequence[MethodRow], start: Texts) -> float:
+    def compute_largest_leaked_share(self, rows: Sequence[MethodRow], start: Texts) -> float:
         """Return the largest share of a new test's text that an added method at the start has.
 
         The pair added or changed that method.
@@ -72,16 +72,18 @@ class LeakMeter:
         rows   the methods of the task
         start  the files that differ from the new revision at the start; None is an absent file
         """
-        return _compute_largest_gold_share(rows, list(self.list_added_methods(rows[0], start)))
+        return _compute_largest_gold_share(
+            rows, list(self.list_added_or_changed_methods(rows[0], start))
+        )
 
-    def compute_share_in_old_revision(self, rows: Sequence[MethodRow]) -> float:
+    def compute_largest_share_at_old(self, rows: Sequence[MethodRow]) -> float:
         """Return the largest share of a new test's text that one method of the old revision has.
 
         The old text of an update is such a method, too.
         """
         return _compute_largest_gold_share(rows, self._old(rows[0].old_rev))
 
-    def list_added_methods(self, row: MethodRow, start: Texts) -> Iterator[ShownMethod]:
+    def list_added_or_changed_methods(self, row: MethodRow, start: Texts) -> Iterator[ShownMethod]:
         """Yield the test methods of the start state that the pair of a row added or changed."""
         old, new = (
             self._reading.open_tree(self._repository, r) for r in (row.old_rev, row.new_rev)
@@ -228,7 +230,7 @@ def find_how_answers_are_shown(
     """
     if rows[0].track is not Track.GENERATION:
         return ()
-    added = tuple(meter.list_added_methods(rows[0], start))
+    added = tuple(meter.list_added_or_changed_methods(rows[0], start))
     ways = {kind for row in rows for kind in _find_how_method_is_shown(meter, row, start, added)}
     if nearest >= LEAST_TEMPLATE and any(_shows_calls(row, added) for row in rows):
         ways.add(ShownBy.CALL)

@@ -24,7 +24,7 @@ from coevo.model.repository_rows import RepositoryRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track, Walk
-from packagers.task_commands import Environments, find_suite_environment
+from packagers.task_commands import Environments, find_environment_to_run_suite
 
 TRACKS: Mapping[Scenario, Track] = {
     Scenario.CREATE: Track.GENERATION,
@@ -70,7 +70,7 @@ def build_suite_tasks(
             pairs[first.pair_id, first.walk],
             known[first.repo],
             clones[first.repo],
-            find_suite_environment(first, environments, clones[first.repo]),
+            find_environment_to_run_suite(first, environments, clones[first.repo]),
         )
         tasks.append(task)
         ids |= {(row.suite_id, row.walk): task.task_id for row in same_rows}
@@ -89,13 +89,13 @@ def _compute_identity(
     gold = tree.get(row.test_file)
     blobs = [row.test_file, '' if gold is None else gold.oid]
     for focus in row.focus:
-        blobs += [focus.file, _hash_focus_text(focus, clone, tree[focus.file].oid)]
+        blobs += [focus.file, _identify_focus_text(focus, clone, tree[focus.file].oid)]
     start = str(row.start_builder or StartBuilder.ABSENT), _get_gold_patch(row, clone)
     unit = () if row.unit is None else (row.unit,)
     return (repository.family or row.repo, row.language, _get_family(row), *start, *blobs, *unit)
 
 
-def _hash_focus_text(focus: Focus, clone: Repository, oid: str) -> str:
+def _identify_focus_text(focus: Focus, clone: Repository, oid: str) -> str:
     """Return what identifies the text of a focus: the id of its file's blob.
 
     For a function it is a hash of its own lines, so the rest of the file does not matter.

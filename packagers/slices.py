@@ -49,7 +49,7 @@ class SliceIndex:
         self._texts = dict(texts)
 
     @cached_property
-    def _line_places(self) -> dict[str, list[Place]]:
+    def _places_by_line(self) -> dict[str, list[Place]]:
         """The places of lines, by their text without white space around it."""
         places_by_line: dict[str, list[Place]] = defaultdict(list)
         for number, text in self._texts.items():
@@ -63,7 +63,7 @@ class SliceIndex:
         return places_by_line
 
     @cached_property
-    def _word_places(self) -> dict[str, list[Place]]:
+    def _places_by_prefix(self) -> dict[str, list[Place]]:
         """The places of words, by the first `LEAST` characters from there."""
         places_by_prefix: dict[str, list[Place]] = defaultdict(list)
         left = _MOST_SEARCHED
@@ -81,10 +81,10 @@ class SliceIndex:
         is_patch  whether the text is a patch, in which consecutive lines with the same sign can be
                   one slice
         """
-        pieces = self._cut_patch(text) if is_patch else self._cut_plain(text)
+        pieces = self._match_patch(text) if is_patch else self._match_text(text)
         return tuple(_join_words(pieces))
 
-    def _cut_patch(self, text: str) -> Iterator[TextPiece]:
+    def _match_patch(self, text: str) -> Iterator[TextPiece]:
         lines = list(split_git_lines(text))
         at = 0
         while at < len(lines):
@@ -92,7 +92,7 @@ class SliceIndex:
             run = self._find_line_run(lines, at) if sign in _SIGNS else None
             if run is None:
                 yield TextPiece(words=sign)
-                yield from self._cut_plain(lines[at][1:])
+                yield from self._match_text(lines[at][1:])
                 at += 1
             else:
                 match, count = run
@@ -110,7 +110,7 @@ class SliceIndex:
         first = lines[at][1:]
         bare = first.strip()
         indent = first.index(bare)
-        for number, offset in self._line_places.get(bare, ()) if bare else ():
+        for number, offset in self._places_by_line.get(bare, ()) if bare else ():
             text = self._texts[number]
             start = end = offset - indent
             if start < 0 or text[start - 1 : start] not in ('', '\n'):
@@ -127,7 +127,7 @@ class SliceIndex:
                 best = _SliceMatch(source=number, start=start, length=end - start), count
         return best
 
-    def _cut_plain(self, text: str) -> Iterator[TextPiece]:
+    def _match_text(self, text: str) -> Iterator[TextPiece]:
         """Yield the pieces of a text that is no patch.
 
         Whole lines are matched first, then runs of words; what is in no indexed text remains as
@@ -146,7 +146,7 @@ class SliceIndex:
         if emitted_end < len(text):
             yield TextPiece(words=text[emitted_end:])
 
-    def _find_match(self, text: str, at: int, told: int) -> _SliceMatch | None:
+    def _find_match(self, text: str, at: int, emitted_end: int) -> _SliceMatch | None:
         """Return the longest match around a position; None if there is none.
 
         A match of less than a line needs at least `LEAST` characters.
@@ -155,18 +155,18 @@ class SliceIndex:
         """
         start, end = text.rfind('\n', 0, at) + 1, text.find('\n', at)
         bare = (text[at:] if end < 0 else text[at:end]).rstrip()
-        places = self._line_places.get(bare, ()) if bare and not text[start:at].strip() else ()
+        places = self._places_by_line.get(bare, ()) if bare and not text[start:at].strip() else ()
         least = len(bare) if places else LEAST
         candidates = (
-            _extend_match(text, at, told, number, self._texts[number], offset)
-            for number, offset in places or self._word_places.get(text[at : at + LEAST], ())
+            _extend_match(text, at, emitted_end, number, self._texts[number], offset)
+            for number, offset in places or self._places_by_prefix.get(text[at : at + LEAST], ())
         )
         long = [match for match in candidates if match.length >= least]
         return max(long, key=lambda match: match.length, default=None)
 
 
 def _extend_match(
-    text: str, at: int, told: int, number: int, source: str, offset: int
+    text: str, at: int, emitted_end: int, number: int, source: str, offset: int
 ) -> _SliceMatch:
     """Return a match around two positions, extended as far as both texts are equal.
 
@@ -174,7 +174,10 @@ def _extend_match(
     """
     after = _count_common_characters(text, at, source, offset)
     before = 0
-    while before < min(at - told, offset) and text[at - before - 1] == source[offset - before - 1]:
+    while (
+        before < min(at - emitted_end, offset)
+        and text[at - before - 1] == source[offset - before - 1]
+    ):
         before += 1
     return _SliceMatch(source=number, start=offset - before, length=before + after, before=before)
 

@@ -17,7 +17,7 @@ from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.listener import SILENT, Listener
 from coevo.model.segment import MeasureRecord, Segment
 from coevo.model.words import Walk
-from coevo.snapshots.code_free.blobs import BlobSearch, find_blobs, open_clone
+from coevo.snapshots.code_free.blobs import BlobSearch, find_or_fetch_blobs, open_clone
 from coevo.snapshots.code_free.recipes import (
     SourceForm,
     TextPiece,
@@ -147,7 +147,7 @@ def _unpack_partition(
     if walk.repository.repo != partition.repo:
         raise _make_damaged_error(contents.pack)
     sources = contents.load_sources(partition.repo)
-    search = find_blobs(clones, partition.repo, walk.repository.url, sources)
+    search = find_or_fetch_blobs(clones, partition.repo, walk.repository.url, sources)
     with store.lock_partition(partition), RepositoryPool(open_clone) as pool:
         texts = _Texts(contents, sources, search, pool)
         segments = contents.load_records('segments')
@@ -158,13 +158,15 @@ def _unpack_partition(
         ]
         mined = store.list_mined_pairs(partition)
         stored = store.find_walk(partition)
-        store.write_walk(partition, walk if stored is None else merge_walks(walk, stored))
+        store.merge_walk_into_stored(
+            partition, walk if stored is None else merge_walks(walk, stored)
+        )
         whole = [segment for segment in restored if segment is not None]
         for segment in whole:
             if segment.pair.repo != partition.repo:
                 raise _make_damaged_error(contents.pack)
             if segment.pair.pair_id not in mined:
-                store.write_segment(partition, segment)
+                store.write_segment_unless_intact(partition, segment)
         store.compact_segments(partition)
         keys = store.list_keys(partition)
         for record in measured:

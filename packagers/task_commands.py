@@ -16,7 +16,7 @@ from coevo.model.dependencies import (
     Dependency,
     DependencyList,
     choose_dependency_list,
-    select_dependencies,
+    select_called_or_all_dependencies,
 )
 from coevo.model.environments import Environment
 from coevo.model.method_rows import MethodRow
@@ -24,13 +24,13 @@ from coevo.model.records import TestMethod
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
-from coevo.prompts.parts import PromptPart, find_parts
+from coevo.prompts.parts import PromptPart, find_changed_parts
 
 Environments = Mapping[tuple[str, str], Environment]
 """Environments by pair_id and module."""
 
 
-def find_environment(
+def find_environment_to_run_targets(
     rows: Sequence[MethodRow], known: Environments, clone: Repository
 ) -> Environment | None:
     """Return the environment of a task with the commands that run its targets.
@@ -38,30 +38,30 @@ def find_environment(
     Targets have their names at the new revision. None if mining recorded no environment.
     """
     methods = [row.method for row in rows]
-    return _fill_commands(rows[0], methods, known, clone)
+    return _find_environment_with_commands(rows[0], methods, known, clone)
 
 
-def find_suite_environment(
+def find_environment_to_run_suite(
     row: SingleRevisionRow, known: Environments, clone: Repository
 ) -> Environment | None:
     """Return the environment of a row with the commands that run its whole test file.
 
     None if mining recorded no environment.
     """
-    return _fill_commands(row, (), known, clone)
+    return _find_environment_with_commands(row, (), known, clone)
 
 
-def find_file_environment(
+def find_environment_to_run_file(
     task: TaskRow, known: Environments, clone: Repository
 ) -> Environment | None:
     """Return the environment of a task with the commands that run its whole test file.
 
     None if mining recorded no environment.
     """
-    return _fill_commands(task, (), known, clone)
+    return _find_environment_with_commands(task, (), known, clone)
 
 
-def _fill_commands(
+def _find_environment_with_commands(
     row: MethodRow | SingleRevisionRow | TaskRow,
     methods: Sequence[TestMethod],
     known: Environments,
@@ -99,7 +99,7 @@ class TaskDependencies:
     @property
     def listed_dependencies(self) -> tuple[Dependency, ...]:
         """The dependencies in the list that the task uses."""
-        return select_dependencies(self.dependencies, self.which)
+        return select_called_or_all_dependencies(self.dependencies, self.which)
 
     def find_focal_method(self, rows: Sequence[MethodRow]) -> str | None:
         """Return the focal method of the row whose own first dependency is ranked best.
@@ -115,7 +115,7 @@ class TaskDependencies:
 
             It is behind all others if the row has none.
             """
-            own = select_dependencies(row.dependencies, row.dependency_list)
+            own = select_called_or_all_dependencies(row.dependencies, row.dependency_list)
             first = min(own, key=lambda d: d.rank, default=None)
             return places[_get_declaration_key(first)] if first else len(places) + 1
 
@@ -178,7 +178,7 @@ def render_prompt(
         for row in rows
     )
     methods = [replace(row.method, test_method=_get_start_name(row)) for row in rows]
-    return prompts.compose_prompt(
+    return prompts.compose_coevolution_prompt(
         _make_subject(repository, rows[0], names, methods, dependencies, environment)
     )
 
@@ -254,7 +254,7 @@ def _list_parts(
     Methods are no such parts.
     """
     return {
-        dependency.name: find_parts(repository, row.old_rev, row.new_rev, dependency)
+        dependency.name: find_changed_parts(repository, row.old_rev, row.new_rev, dependency)
         for dependency in dependencies
         if not dependency.is_method and not dependency.is_resource
     }

@@ -20,7 +20,7 @@ from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import get_reading
-from coevo.measures.coverage import make_dependency_key, measure_dependency_list
+from coevo.measures.coverage import make_dependency_key, measure_list_counting_unexecuted
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
@@ -42,7 +42,7 @@ from packagers.shown_answers import LeakMeter, find_how_answers_are_shown, is_mo
 from packagers.task_commands import (
     Environments,
     TaskDependencies,
-    find_environment,
+    find_environment_to_run_targets,
     get_track,
     render_prompt,
 )
@@ -88,7 +88,7 @@ def build_tasks(
     ]
     for first, *copies in sorted(of_tasks, key=lambda same: _get_order_key(same[0].group)):
         rows, listing = first.group.rows, TaskDependencies.from_rows(first.group.rows)
-        covered = compute_task_coverages(rows, listing.listed_dependencies)
+        covered = compute_coverage_by_method(rows, listing.listed_dependencies)
         tasks.append(maker.make_task(first, copies, listing, covered))
         coverage |= {(name, rows[0].walk): item for name, item in covered.items()}
         members = (
@@ -266,7 +266,7 @@ class _TaskMaker:
             dependencies=listing.dependencies,
             dependency_list=listing.which,
             focal_method=listing.find_focal_method(rows),
-            environment=find_environment(rows, self.environments, clone),
+            environment=find_environment_to_run_targets(rows, self.environments, clone),
             siblings=first.around.siblings if first.around else (),
             reads_sources=first.around.reads_sources if first.around else None,
             sibling_patch=first.around.sibling_patch if first.around else '',
@@ -305,14 +305,14 @@ def _add_gold_measures(task: TaskRow, gold: GoldMeasures) -> TaskRow:
 def _add_shown_answers(task: TaskRow, first: Draft, leaks: LeakMeter) -> TaskRow:
     """Add how much of the answer the start state or the old revision shows."""
     rows = first.group.rows
-    nearest = leaks.compute_share_in_old_revision(rows)
+    nearest = leaks.compute_largest_share_at_old(rows)
     return replace(
         task,
-        leak=leaks.compute_leaked_share(rows, first.start_files),
+        leak=leaks.compute_largest_leaked_share(rows, first.differing_start_files),
         nearest=nearest,
         trivial=is_trivial(rows),
         moved=is_moved(leaks, rows),
-        shown_by=find_how_answers_are_shown(leaks, rows, first.start_files, nearest),
+        shown_by=find_how_answers_are_shown(leaks, rows, first.differing_start_files, nearest),
     )
 
 
@@ -391,7 +391,7 @@ def load_focal_source(
 # of the task have is not executed by this method; otherwise it would be its dependency, too.
 
 
-def compute_task_coverages(
+def compute_coverage_by_method(
     rows: Sequence[MethodRow], dependencies: Sequence[Dependency]
 ) -> dict[str, Coverage]:
     """Return each method's coverage of the task's dependencies, by method id.
@@ -406,7 +406,9 @@ def compute_task_coverages(
         for coverage in row.covered_dependencies or ()
     }
     coverages = {
-        row.method_id: measure_dependency_list(dependencies, row.covered_dependencies, seen)
+        row.method_id: measure_list_counting_unexecuted(
+            dependencies, row.covered_dependencies, seen
+        )
         for row in rows
         if row.covered_dependencies is not None
     }

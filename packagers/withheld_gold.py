@@ -20,8 +20,8 @@ from typing import Any
 
 from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.judging.start_states import (
-    collect_start_files,
-    encode_files,
+    collect_files_differing_at_start,
+    encode_files_as_json,
     restore_start_file,
 )
 from coevo.git.repository import Repository
@@ -92,7 +92,7 @@ def write_edition_without_gold(
         content = load_manifest(full)
         if is_code_free(content):
             raise Fatal(f'{place} is a code-free edition, which has no prompts: name the snapshot')
-        starts, code_pairs = _load_starts(full, clone)
+        starts, code_pairs = _load_starts_and_code_pairs(full, clone)
         _write_files(
             full, edition_folder, content, partial(_hide_gold, starts=starts, code_pairs=code_pairs)
         )
@@ -106,7 +106,7 @@ def write_edition_without_gold(
     return WithheldReport(edition=target, written=written, tasks=len(starts))
 
 
-def _load_starts(
+def _load_starts_and_code_pairs(
     full: Path, clone: Callable[[str], Repository]
 ) -> tuple[Mapping[str, str], frozenset[str]]:
     """Return the files of each start state as JSON, by task, and the pairs whose code is asked for."""
@@ -116,7 +116,9 @@ def _load_starts(
         task = assignment.task
         repository = clone(task.repo)
         start = restore_start_file(repository, task)
-        starts[task.task_id] = encode_files(collect_start_files(repository, task, start))
+        starts[task.task_id] = encode_files_as_json(
+            collect_files_differing_at_start(repository, task, start)
+        )
         if task.family is Family.IMPLEMENT:
             code_pairs.add(task.pair_id)
     return starts, frozenset(code_pairs)
@@ -145,7 +147,7 @@ def _write_files(
 ) -> None:
     names = [name for name in content['files'] if _is_of_table(name)]
     for name in names:
-        _write_table(full / name, join_beneath(made, name).prepare_for_writing(), name, hide)
+        _write_table(full / name, join_beneath(made, name).make_parents_and_get_path(), name, hide)
     copy_timings(full, made)
     if ATTRIBUTION in content['files']:
         shutil.copyfile(full / ATTRIBUTION, made / ATTRIBUTION)

@@ -144,7 +144,9 @@ def mined(
     families: tuple[Family, ...] = (),
 ) -> Mined:
     report = mine(options(repository, store, walk=walk, profile=profile, families=families))
-    segments = [each for part in report.partitions for each in Store(store).load_segments(part)]
+    segments = [
+        each for part in report.partitions for each in Store(store).load_current_segments(part)
+    ]
     return Mined(
         store=store,
         report=report,

@@ -358,9 +358,9 @@ def walk(*numbers: int, dropped: tuple[int, ...] = (0,)) -> WalkRecord:
 def fill(store: Store, *numbers: int) -> None:
     """Mine these pairs into the store, in this order."""
     with store.lock_partition(PARTITION):
-        store.write_walk(PARTITION, walk(*numbers))
+        store.merge_walk_into_stored(PARTITION, walk(*numbers))
         for number in numbers:
-            store.write_segment(PARTITION, segment(number, key=f'key-{number}'))
+            store.write_segment_unless_intact(PARTITION, segment(number, key=f'key-{number}'))
         store.compact_segments(PARTITION)
 
 
@@ -384,9 +384,9 @@ def fill_elsewhere(store: Store, repo: str, *found: Segment, head: int = 9) -> N
     partition = Partition(repo=repo, language='java', walk=Walk.PARENTS)
     numbers = [next(n for n in range(head) if pair_id(n) == one.pair.pair_id) for one in found]
     with store.lock_partition(partition):
-        store.write_walk(partition, _moved(WalkRecord, walk(*numbers), repo, numbers))
+        store.merge_walk_into_stored(partition, _moved(WalkRecord, walk(*numbers), repo, numbers))
         for one in found:
-            store.write_segment(partition, _moved(Segment, one, repo, numbers))
+            store.write_segment_unless_intact(partition, _moved(Segment, one, repo, numbers))
         store.compact_segments(partition)
 
 

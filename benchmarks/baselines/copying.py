@@ -14,7 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from coevo.evaluation.assignments import Assignment, Target
-from coevo.evaluation.judging.start_states import collect_start_files, restore_start_file
+from coevo.evaluation.judging.start_states import (
+    collect_files_differing_at_start,
+    restore_start_file,
+)
 from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
 from coevo.languages.declarations import MODULE, DeclaredType, Member
@@ -72,7 +75,7 @@ def list_models(
     files  those that are not as at new; None is those of the start state
     """
     task = assignment.task
-    shown = collect_start_files(repository, task, start) if files is None else files
+    shown = collect_files_differing_at_start(repository, task, start) if files is None else files
     own = {
         (target.method.test_class, name)
         for target in assignment.targets

@@ -91,7 +91,7 @@ def _keep_first_test(repository: Repository, assignment: Assignment) -> bytes | 
         )
         for type_, member in others
     ]
-    used = cut.list_names_used_elsewhere(repository, task.new_rev, task.test_file)
+    used = cut.list_names_in_related_files(repository, task.new_rev, task.test_file)
     try:
         return cut.make_start_file(text, text, targets, used_elsewhere=used) if targets else text
     except StartStateInvalid:

@@ -25,7 +25,7 @@ from coevo.languages.python.interpreters import (
     ensure_readable_prefix,
     find_interpreters,
 )
-from coevo.languages.python.layout import list_generated_modules, make_metadata
+from coevo.languages.python.layout import list_generated_modules, make_metadata_files
 from coevo.languages.python.reading.collection import SETTINGS
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.model.environments import Environment
@@ -108,7 +108,7 @@ class PytestBench:
         if not is_system:
             mounts.append(Mount(source=ensure_readable_prefix(interpreter), target=home))
         request = {
-            'python': f'{home}/{interpreter.name}',
+            'python': f'{home}/{interpreter.path_below_prefix}',
             'libraries': None if is_system else f'{home}/lib',
             'module': place.module,
             'ids': [make_pytest_id(method) for method in methods],
@@ -126,7 +126,7 @@ def _write_versions(tree: Path, folder: str) -> None:
 
 def _write_metadata(tree: Path, repository: Repository, place: Place) -> None:
     """As `pip install --editable` would leave it: plugins and versions of the project itself are found by it."""
-    for path, content in make_metadata(
+    for path, content in make_metadata_files(
         load_needs(repository, place.code_rev, place.module)
     ).items():
         file = tree / place.module / path

@@ -57,7 +57,7 @@ def write_cell_by_files(
 
 def _list_tests(reading: LanguageReading, repository: Repository, rev: str) -> Iterator[str]:
     tree = reading.open_tree(repository, rev)
-    return (path for path in repository.tree(rev) if not tree.is_source(path))
+    return (path for path in repository.tree(rev) if not tree.belongs_to_code(path))
 
 
 def _list_test_folders(repository: Repository, rev: str) -> Iterator[str]:

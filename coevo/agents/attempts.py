@@ -31,7 +31,7 @@ from coevo.agents.turns import (
     AttemptSeries,
     AttemptStart,
     AttemptTurn,
-    grade_and_collect_feedback,
+    grade_and_collect_feedback_or_trouble,
     list_waiting_turns,
     make_attempt_start,
     rebase_on_start,
@@ -92,7 +92,7 @@ class AttemptPlan:
     run_inputs: Mapping[str, object] = field(default_factory=dict)
 
 
-def attempt_all(plan: AttemptPlan, say: Say = lambda line: None) -> RunSummary:
+def make_unfinished_attempts(plan: AttemptPlan, say: Say = lambda line: None) -> RunSummary:
     """Make all attempts that are not finished yet. `say` receives a progress line for each.
 
     Raises: Fatal for bad input; a task that could not be attempted for now is listed in the
@@ -106,7 +106,7 @@ def attempt_all(plan: AttemptPlan, say: Say = lambda line: None) -> RunSummary:
             done = keeping.load_attempts()
             attempts_before += sum((task.task_id, number) in done for task in plan.tasks)
             tour.run_turns(
-                tour.select_unsolved_turns(
+                tour.grade_and_select_unsolved_turns(
                     list_waiting_turns(plan.series, plan.tasks, done, number)
                 )
             )
@@ -139,7 +139,7 @@ def _check_plan(plan: AttemptPlan) -> None:
         )
 
 
-def _wait_until_failure(waiting: Sequence[Future[None]]) -> set[Future[None]]:
+def _wait_and_list_finished_until_failure(waiting: Sequence[Future[None]]) -> set[Future[None]]:
     """Wait for all futures, or until one fails; return those that are finished.
 
     The wait has short turns, because Python handles a signal only when the main thread wakes up.
@@ -151,7 +151,7 @@ def _wait_until_failure(waiting: Sequence[Future[None]]) -> set[Future[None]]:
 
 
 class _AttemptRunner:
-    """The attempts of one call of `attempt_all`."""
+    """The attempts of one call of `make_unfinished_attempts`."""
 
     def __init__(self, plan: AttemptPlan, keeping: RunFolder, root: Path, say: Say) -> None:
         self._plan, self._keeping, self._root, self._say = plan, keeping, root, say
@@ -164,9 +164,11 @@ class _AttemptRunner:
         self.bugs: list[str] = []
         # Attempts whose prompt was refused: kept once the endpoint has accepted any other.
         self._held: list[tuple[Attempt, str]] = []
-        self._is_answered = any(map(_has_answer, keeping.load_attempts().values()))
+        self._is_answered = any(map(_has_model_answered, keeping.load_attempts().values()))
 
-    def select_unsolved_turns(self, turns: Sequence[AttemptTurn]) -> Sequence[AttemptTurn]:
+    def grade_and_select_unsolved_turns(
+        self, turns: Sequence[AttemptTurn]
+    ) -> Sequence[AttemptTurn]:
         """Grade the attempts before these turns; return the turns that are needed, with feedback.
 
         Tasks that are solved or could not be graded are left out. Under other protocols than
@@ -186,7 +188,7 @@ class _AttemptRunner:
             sandbox=plan.sandbox,
             adequacy=False,
         )
-        feedback_by_task = grade_and_collect_feedback(plan.series, turns, options)
+        feedback_by_task = grade_and_collect_feedback_or_trouble(plan.series, turns, options)
         for task_id, (_, trouble) in feedback_by_task.items():
             if trouble is not None:
                 self._say(f'{task_id} could not be graded: {trouble}')
@@ -214,7 +216,7 @@ class _AttemptRunner:
                 pool.submit(self._attempt_safely, sandbox, t) for t in turns
             ]
             try:
-                for each in _wait_until_failure(waiting):
+                for each in _wait_and_list_finished_until_failure(waiting):
                     each.result()
             except BaseException:
                 self._over.set()
@@ -222,13 +224,13 @@ class _AttemptRunner:
                     each.cancel()
                 sandbox.close()
                 raise
-        self._check_answered()
+        self._check_not_all_refused()
 
     def _make_kits(self, language: str, sandbox: Sandbox) -> Kits:
         folder = self._root / f'kit-{language}'  # own name: checked by the table of languages
         folder.mkdir()
         folder.chmod(0o755)
-        return LANGUAGES[language].make_kits(sandbox, folder, self._say)
+        return LANGUAGES[language].make_agent_kits(sandbox, folder, self._say)
 
     def _attempt_safely(self, sandbox: Sandbox, turn: AttemptTurn) -> None:
         task = turn.task
@@ -252,13 +254,13 @@ class _AttemptRunner:
         """
         task = turn.task
         try:
-            attempt, output_tail = self._run_attempt(sandbox, turn)
+            attempt, output_tail = self._run_attempt_with_output_tail(sandbox, turn)
         except StartStateLost as error:
             self._say(f'{task.task_id} has no start state: {error}')
             self.without.append(f'{task.task_id}: {error}')
             return
         with self._guard:
-            self._is_answered |= _has_answer(attempt)
+            self._is_answered |= _has_model_answered(attempt)
             if attempt.ending is Ending.REFUSED and not self._is_answered:
                 self._held.append((attempt, output_tail))
                 self._say(f'{format_attempt_line(attempt)}')
@@ -273,7 +275,7 @@ class _AttemptRunner:
             done = self.made
         self._say(f'{done} of {self.wanted}: {format_attempt_line(attempt)}')
 
-    def _check_answered(self) -> None:
+    def _check_not_all_refused(self) -> None:
         """Check that the endpoint did not refuse all questions, which is no outcome of the tasks.
 
         Raises: Fatal if it did; Transient if others were in trouble, which it may still take.
@@ -296,7 +298,7 @@ class _AttemptRunner:
         seed = self._plan.series.compute_seed(turn.number)
         variables |= {} if seed is None else {'COEVO_SEED': str(seed)}
         if task.asks_for_code:
-            variables['COEVO_CODE_FILES'] = json.dumps(ready.shown)
+            variables['COEVO_CODE_FILES'] = json.dumps(ready.shown_code_paths)
         plain = replace(plain, environment={**plain.environment, **variables})
         if not self._plan.kit:
             return plain
@@ -307,19 +309,27 @@ class _AttemptRunner:
             environment={**kit.environment, **plain.environment},
         )
 
-    def _run_attempt(self, sandbox: Sandbox, turn: AttemptTurn) -> tuple[Attempt, str]:
+    def _run_attempt_with_output_tail(
+        self, sandbox: Sandbox, turn: AttemptTurn
+    ) -> tuple[Attempt, str]:
         plan, task = self._plan, turn.task
         rounds = self._keeping.locate_rounds_file((task.task_id, turn.number))
         meter = Meter(rounds, plan.prices, plan.settings.caps.cost_usd)
         with (
-            _open_attempt_folder(self._root) as folder,
+            _provide_temporary_attempt_folder(self._root) as folder,
             _prepare_input(plan, turn, folder, folder / 'in') as ready,
         ):
             settings = self._equip_settings(turn, folder / 'in', ready)
             log = self._keeping.open_log((task.task_id, turn.number))
-            is_code = None if ready.code is None else ready.code.is_code
+            may_be_patched = None if ready.code is None else ready.code.may_be_patched
             ran = run_agent(
-                sandbox, settings, folder / 'in', task.test_file, meter, log, is_code=is_code
+                sandbox,
+                settings,
+                folder / 'in',
+                task.test_file,
+                meter,
+                log,
+                may_be_patched=may_be_patched,
             )
         if ran.files is not None and ready.code is None:
             files = rebase_on_start(ran.files, task.test_file, ready.file, ready.begun.file)
@@ -339,7 +349,7 @@ class _AttemptRunner:
 
 
 @contextmanager
-def _open_attempt_folder(root: Path) -> Iterator[Path]:
+def _provide_temporary_attempt_folder(root: Path) -> Iterator[Path]:
     """Provide a folder with a generated name, independent of the task; it is removed at the end."""
     folder = Path(tempfile.mkdtemp(prefix='attempt-', dir=root))
     try:
@@ -365,7 +375,7 @@ class _AttemptInput:
     code: StartCode | None
 
     @property
-    def shown(self) -> tuple[str, ...]:
+    def shown_code_paths(self) -> tuple[str, ...]:
         """The files that gold changes and that are there at the start; () without code."""
         if self.code is None:
             return ()
@@ -397,7 +407,7 @@ def _prepare_input(
         rev = states.commit(task, begun.file)
         code = open_start_code(states, task, rev) if task.asks_for_code else None
         # A patch is made of the contents of files, and applies to the blobs of what it changes.
-        plain = (task.test_file,) if code is None else code.list_files()
+        plain = (task.test_file,) if code is None else code.list_patchable_paths()
         create_fresh_repository(states.repository, rev, place / 'start', plain=plain)
         prompt = _compose_prompt(plan, begun, repository, task)
         (place / 'prompt.txt').write_bytes(prompt.encode())
@@ -419,7 +429,7 @@ def _compose_prompt(
     return json.dumps([dataclasses.asdict(message) for message in messages])
 
 
-def _has_answer(attempt: Attempt) -> bool:
+def _has_model_answered(attempt: Attempt) -> bool:
     """Return whether a model answered a call of an attempt."""
     return attempt.rounds > 0 or attempt.unmetered > 0
 

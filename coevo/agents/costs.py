@@ -205,9 +205,9 @@ class Meter:
             self._rounds.append(usage)
             cost = 0.0 if self._prices is None else self._prices.compute_cost(usage)
             self._cost += cost
-            self._append_round(usage, None if self._prices is None else cost)
+            self._write_round_to_disk(usage, None if self._prices is None else cost)
 
-    def _append_round(self, usage: Usage, cost: float | None) -> None:
+    def _write_round_to_disk(self, usage: Usage, cost: float | None) -> None:
         """Write a round to disk at once, so that it is recorded even if the attempt is killed."""
         line = json.dumps({**dataclasses.asdict(usage), 'cost_usd': cost}, sort_keys=True)
         with self._file.open('a') as file:

@@ -84,7 +84,7 @@ def make_endpoint(api: str, url: str | None = None, key_variable: str | None = N
             f'${key_variable} is not set; put the key of {url} there, or name another variable '
             'with --key-env'
         )
-    return Endpoint(url=_strip_version(url.rstrip('/')), api=api, key=key)
+    return Endpoint(url=_strip_call_path(url.rstrip('/')), api=api, key=key)
 
 
 def _split_plain_url(url: str) -> SplitResult | None:
@@ -138,7 +138,7 @@ _CALL_PATH = re.compile(
 )
 
 
-def _strip_version(url: str) -> str:
+def _strip_call_path(url: str) -> str:
     """Return a base URL without the path of a call, such as `/v1/chat/completions`, at its end.
 
     The path of a call has the version, too, so that `/v1` alone and `/v1beta` are removed as well.

@@ -62,7 +62,9 @@ def estimate_attempts(
     for some in by_repository.values():
         try:
             with open_task_repository(some, clones) as repository:
-                token_counts += [_estimate_task_tokens(repository, task, template) for task in some]
+                token_counts += [
+                    _estimate_input_and_output_tokens(repository, task, template) for task in some
+                ]
         except NoRepository as error:
             raise Fatal(str(error)) from None
     sums = [sum(column) for column in zip(*token_counts, strict=True)] or [0, 0]
@@ -76,7 +78,7 @@ def estimate_attempts(
     )
 
 
-def _estimate_task_tokens(
+def _estimate_input_and_output_tokens(
     repository: Repository, task: TaskRow, template: PromptTemplate | None
 ) -> tuple[int, int]:
     try:

@@ -46,13 +46,18 @@ class AnswerLog:
         self._left, self._left_out = MOST_BYTES, 0
         file.write_bytes(b'')
 
-    def write_line(self, what: str, content: bytes, status: int | None = None) -> None:
+    def append_request_or_answer(
+        self, asked_or_said: str, content: bytes, status: int | None = None
+    ) -> None:
         """Append a request or an answer, unless the log would exceed `MOST_BYTES`.
 
         what    `asked` for a request, `said` for an answer
         status  the HTTP status of an answer
         """
-        row = {what: _parse(content), **({} if status is None else {'status': status})}
+        row = {
+            asked_or_said: _parse_json_or_text(content),
+            **({} if status is None else {'status': status}),
+        }
         line = json.dumps(row, ensure_ascii=False).encode('utf-8', 'replace') + b'\n'
         with self._guard:
             if len(line) > self._left:
@@ -62,7 +67,7 @@ class AnswerLog:
             with self._file.open('ab') as file:
                 file.write(line)
 
-    def close(self) -> None:
+    def write_left_out_count(self) -> None:
         """Append a line with the number of lines that are left out, if there are any."""
         with self._guard:
             if self._left_out:
@@ -71,7 +76,7 @@ class AnswerLog:
                 self._left_out = 0
 
 
-def _parse(content: bytes) -> object:
+def _parse_json_or_text(content: bytes) -> object:
     """Return the value of JSON, and the text of anything else, such as a stream of events."""
     try:
         return parse_json(content, most_values=_MOST_VALUES)
@@ -130,13 +135,13 @@ class RunFolder:
         """Return a new log for an attempt; an earlier log of the attempt is emptied."""
         return AnswerLog(join_beneath(self.folder, 'logs', f'{_format_key(key)}.jsonl').path)
 
-    def save_attempt(self, found: Attempt, said: str) -> None:
+    def save_attempt(self, found: Attempt, output_tail: str) -> None:
         """Save an attempt and the end of its output.
 
         The attempt's file is written last, since it marks the attempt as finished.
         """
         name = _format_key(found.key)
-        join_beneath(self.folder, 'logs', f'{name}.log').replace_file(said.encode())
+        join_beneath(self.folder, 'logs', f'{name}.log').replace_file(output_tail.encode())
         join_beneath(self.folder, 'attempts', f'{name}.json').replace_file(found.to_json().encode())
 
     def save_bug(self, key: AttemptKey, bug: Bug) -> str:
@@ -148,7 +153,7 @@ class RunFolder:
             open_place(self.folder / 'failures'),
             f'{encode_folder_name(_format_key(key))}.json',
         )
-        return documents.write_bug_record(
+        return documents.write_and_locate_bug_record(
             failures_place, name, bug, identify_build(), {'task_id': key[0]}
         )
 
@@ -182,7 +187,7 @@ class RunFolder:
             return
         before = _load_run_inputs(path)
         for name in sorted(before.keys() | asked.keys()):
-            if _unify_ports(before.get(name)) != _unify_ports(asked.get(name)):
+            if _remove_loopback_port(before.get(name)) != _remove_loopback_port(asked.get(name)):
                 option = ' (--endpoint)' if name == 'network' else ''
                 raise Fatal(
                     f'{self.folder} holds a run with {name}{option} {before.get(name)!r}, not '
@@ -193,7 +198,7 @@ class RunFolder:
 _OWN_PORT = re.compile(r'^(https?://(?:localhost|127\.[0-9.]+|\[::1\])):[0-9]+')
 
 
-def _unify_ports(value: object) -> object:
+def _remove_loopback_port(value: object) -> object:
     """Return an input of a run without the port of an endpoint on this machine.
 
     A server that is started again may get another port, and answers as before.

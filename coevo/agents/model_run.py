@@ -11,15 +11,15 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.agents.attempts import attempt_all
+from coevo.agents.attempts import make_unfinished_attempts
 from coevo.agents.endpoint import check_reachable
 from coevo.agents.keeping import RunFolder
 from coevo.agents.planning import (
     build_evaluation_options,
     check_options_and_choose_endpoint,
     estimate_cost,
+    explain_named_tasks_left_out,
     is_estimable,
-    list_left_out_sentences,
     make_plan,
     select_task_ids,
 )
@@ -27,7 +27,7 @@ from coevo.agents.protocols import apply_protocol
 from coevo.agents.summary import RunSummary, format_closing_lines, format_outcome_line
 from coevo.display.terminal import hide_credentials
 from coevo.evaluation.evaluation import Evaluation, describe_trouble, evaluate, write_evaluation
-from coevo.evaluation.options import check_writable
+from coevo.evaluation.options import create_writable_folder
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.evaluation.submission.drafting import check_metadata_values, write_submission_metadata
@@ -42,7 +42,7 @@ from coevo.storage.place import encode_folder_name
 _RUNS = Path('runs')
 
 
-def run_model(arguments: argparse.Namespace) -> int:
+def run_model_on_tasks(arguments: argparse.Namespace) -> int:
     """Attempt the selected tasks, grade the answers and print one line of result.
 
     Return status 0 if every task was attempted and graded, 1 after a bug of coevo. With the setting
@@ -53,16 +53,16 @@ def run_model(arguments: argparse.Namespace) -> int:
     if withholds_gold(load_manifest(options.snapshot)):
         _switch_grading_off(options)
     if options.grid is not None:
-        from coevo.agents.grid.verb import attempt_grid
+        from coevo.agents.grid.verb import attempt_and_grade_grid
 
         if options.out is None:
             raise Fatal('a grid has several runs; name a folder for them with --out')
-        return attempt_grid(options)
+        return attempt_and_grade_grid(options)
     options.agent = options.agent or 'one-shot'
     task_ids = select_task_ids(options)
-    for sentence in list_left_out_sentences(options, task_ids):
+    for sentence in explain_named_tasks_left_out(options, task_ids):
         _say(sentence)
-    options.out = options.out or _choose_folder(options)
+    options.out = options.out or _derive_default_folder(options)
     # The choice is made; a view of the snapshot with its texts, which comes below, may differ.
     options.tasks, options.limit, options.verified, options.paper = (
         list(task_ids),
@@ -114,7 +114,7 @@ def _check_endpoint(asked: argparse.Namespace) -> None:
         check_reachable(endpoint)
 
 
-def _choose_folder(asked: argparse.Namespace) -> Path:
+def _derive_default_folder(asked: argparse.Namespace) -> Path:
     month = load_manifest(asked.snapshot)['month']
     agent = Path(asked.agent.split()[0]).name if asked.agent.split() else 'agent'
     names = (month, asked.model or '', '' if agent == 'one-shot' else agent)
@@ -123,7 +123,7 @@ def _choose_folder(asked: argparse.Namespace) -> Path:
 
 def _attempt_and_grade(asked: argparse.Namespace, lacking: frozenset[str]) -> int:
     if asked.grade:
-        check_writable(asked.out / RESULTS, '--out')
+        create_writable_folder(asked.out / RESULTS, '--out')
     plan = make_plan(asked)
     _say(
         f'{pluralise(len(plan.tasks), "task")} of {asked.snapshot}; answers and results go to '
@@ -131,7 +131,7 @@ def _attempt_and_grade(asked: argparse.Namespace, lacking: frozenset[str]) -> in
     )
     if is_estimable(asked.agent):
         _say_estimate(asked)
-    summary = attempt_all(plan, _say)
+    summary = make_unfinished_attempts(plan, _say)
     status = 0
     troubled = frozenset(trouble.task_id for trouble in summary.troubled)
     asked.tasks = [task_id for task_id in asked.tasks if task_id not in troubled]
@@ -167,7 +167,7 @@ def _grade(asked: argparse.Namespace, summary: RunSummary, left_out: frozenset[s
     _say(f'grading {pluralise(len(asked.tasks), "task")}')
     evaluation = evaluate(options, Listener(step=_say_step, say=_say))
     write_evaluation(asked.out / RESULTS, evaluation)
-    for sentence in (*describe_trouble(evaluation), *_list_bugs(evaluation, summary)):
+    for sentence in (*describe_trouble(evaluation), *_list_bug_sentences(evaluation, summary)):
         _say(sentence)
     check = '--check' if (asked.out / NAME).is_file() else '--new'
     _say(
@@ -188,7 +188,7 @@ def _write_metadata(asked: argparse.Namespace) -> None:
         write_submission_metadata(asked.out, given)
 
 
-def _list_bugs(evaluation: Evaluation, summary: RunSummary) -> list[str]:
+def _list_bug_sentences(evaluation: Evaluation, summary: RunSummary) -> list[str]:
     records = sorted((*evaluation.bugs.values(), *summary.bugs))
     return [f'a bug in coevo ended an attempt; please report {record}' for record in records]
 

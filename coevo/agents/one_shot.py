@@ -76,7 +76,7 @@ Read = Callable[[str], 'str | None']
 """Function from a path to the text of the file in the start state; None if it is absent."""
 
 
-def compose_question(prompt: str, test_file: str, read: Read) -> str:
+def compose_question_with_named_files(prompt: str, test_file: str, read: Read) -> str:
     """Return the prompt of a task, followed by the files it names and the form of the answer."""
     named = (name for name in _NAMED.findall(prompt) if '/' in name or '.' in name)
     files = '\n\n'.join(_format_files(dict.fromkeys((test_file, *named)), test_file, read))
@@ -117,7 +117,7 @@ def _choose_fence(text: str) -> str:
     return '`' * max(3, longest + 1)
 
 
-def extract_code_block(answer: str) -> str | None:
+def extract_longest_code_block(answer: str) -> str | None:
     """Return the longest code block of an answer; None if there is none."""
     return max(_iterate_code_blocks(answer), key=len, default=None)
 
@@ -151,11 +151,11 @@ def _iterate_code_blocks(answer: str) -> Iterator[str]:
             unclosed.add((fence, columns))
 
 
-def _closes_block(line: str, fence: str, columns: int) -> bool:
+def _closes_block(line: str, fence: str, most_columns: int) -> bool:
     """Return whether a line closes the block of a fence, indented by at most so many columns."""
     text = line.strip(' \t')
     is_fence = len(text) >= len(fence) and not text.strip(fence[0])
-    return is_fence and _count_columns(line[: line.index(text)]) <= columns
+    return is_fence and _count_columns(line[: line.index(text)]) <= most_columns
 
 
 def _count_columns(indent: str) -> int:
@@ -168,13 +168,13 @@ def _outdent(line: str, columns: int) -> str:
     return line[min(columns, len(line) - len(line.lstrip(' \t'))) :]
 
 
-def extract_code_or_text(answer: str) -> str | None:
+def extract_longest_code_or_text(answer: str) -> str | None:
     """Return the longest code block, or the whole answer if it has none; None if it is empty.
 
     For prompts of a user, which may ask for code without a fence. An answer with a fence of
     backticks that is not closed was cut off, and is None; a line of tildes may underline a heading.
     """
-    block = extract_code_block(answer)
+    block = extract_longest_code_block(answer)
     if block is not None or '```' in answer or not answer.strip():
         return block
     return f'{answer.strip()}\n'
@@ -204,13 +204,15 @@ def main() -> int:
         question = compose_code_question(prompt, str(test_file), shown, _load_text)
         messages = _make_user_message(question)
     else:
-        messages = _make_user_message(compose_question(prompt, str(test_file), _load_text))
+        messages = _make_user_message(
+            compose_question_with_named_files(prompt, str(test_file), _load_text)
+        )
     try:
         answer = _ask_model(os.environ['COEVO_API'], os.environ['COEVO_MODEL'], messages)
     except _NoAnswer as error:
         print(error)
         return 1
-    text = (extract_code_or_text if is_whole else extract_code_block)(answer)
+    text = (extract_longest_code_or_text if is_whole else extract_longest_code_block)(answer)
     if text is None:
         print('the answer has no code block')
         return NO_CODE_BLOCK
@@ -255,7 +257,7 @@ class _NoAnswer(Exception):
 def _ask_model(api: str, model: str, messages: Messages) -> str:
     """Return the text of the model's answer. Raises: _NoAnswer."""
     settings = json.loads(os.environ.get('COEVO_SETTINGS', '{}'))
-    path, body = build_request(api, model, messages, settings)
+    path, body = build_request_path_and_body(api, model, messages, settings)
     headers = {'Content-Type': 'application/json'}
     if api == 'anthropic':
         headers['anthropic-version'] = '2023-06-01'
@@ -284,7 +286,7 @@ def _send_patiently(call: urllib.request.Request) -> bytes:
                 return bytes(answer.read(_MOST_BYTES))
         except urllib.error.HTTPError as error:
             body = _read_explanation(error)
-            wanted = read_retry_after(error.headers.get('Retry-After'), time.time())
+            wanted = parse_retry_after_seconds(error.headers.get('Retry-After'), time.time())
             pause = usual_pause if wanted is None else wanted
             again = error.code == 429 or (error.code >= 500 and b'"coevo_relay"' not in body)
             if not again or usual_pause is None or pause is None or pause > _MOST_PAUSE:
@@ -304,7 +306,7 @@ def _read_explanation(error: urllib.error.HTTPError) -> bytes:
         return b''
 
 
-def read_retry_after(value: str | None, now: float) -> float | None:
+def parse_retry_after_seconds(value: str | None, now: float) -> float | None:
     """Return the seconds that a header `Retry-After` names; None if it names none.
 
     now  the time, for a header that has a date
@@ -331,7 +333,7 @@ def extract_explanation(body: bytes) -> str:
     return ' '.join(text.split())[:_MOST_SAID] or 'no reason is given'
 
 
-def build_request(
+def build_request_path_and_body(
     api: str, model: str, messages: Messages, settings: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """Return the path and the body of a call.

@@ -25,7 +25,11 @@ from coevo.agents.summary import describe_network
 from coevo.agents.turns import AttemptSeries
 from coevo.evaluation.assignments import list_wanted_ids, load_assignments
 from coevo.evaluation.left_out import explain_left_out
-from coevo.evaluation.options import EvaluationOptions, check_writable, verify_and_get_sha256
+from coevo.evaluation.options import (
+    EvaluationOptions,
+    create_writable_folder,
+    verify_and_get_sha256,
+)
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.predictions import MOST_ATTEMPTS
 from coevo.evaluation.verbs import (
@@ -56,7 +60,7 @@ def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
     adapter = _find_adapter(arguments.agent)
     settings, series = _build_settings(arguments, adapter), _build_series(arguments)
     tasks = select_tasks(arguments)
-    check_writable(arguments.out, '--out')
+    create_writable_folder(arguments.out, '--out')
     return AttemptPlan(
         tasks=tasks,
         out=arguments.out,
@@ -110,7 +114,7 @@ def estimate_cost(arguments: argparse.Namespace) -> CostEstimate:
 def is_estimable(agent: str) -> bool:
     """Return whether an agent's cost can be estimated: only agents without tools make one call."""
     adapter = _find_adapter(agent)
-    return adapter is not None and not adapter.HAS_TOOLS
+    return adapter is not None and not adapter.RUNS_COMMANDS
 
 
 def load_requested_prices(arguments: argparse.Namespace) -> PriceTable | None:
@@ -172,7 +176,7 @@ def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
     Tasks that ask for code are left out where an attempt builds on the test file of another one, or
     a prompt asks for one. Raises: Fatal if there is none.
     """
-    with_code = _can_ask_for_code(arguments)
+    with_code = _may_select_code_tasks(arguments)
     if arguments.family == Family.IMPLEMENT and not with_code:
         raise Fatal(
             'a task of the family implement is attempted once and with its own prompt; leave out '
@@ -197,8 +201,8 @@ def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
     return task_ids[: arguments.limit]
 
 
-def list_left_out_sentences(
-    arguments: argparse.Namespace, task_ids: Sequence[str]
+def explain_named_tasks_left_out(
+    arguments: argparse.Namespace, selected_ids: Sequence[str]
 ) -> tuple[str, ...]:
     """Return why tasks that --only-tasks names are not selected; () if it was not given."""
     named = parse_task_ids(arguments.tasks)
@@ -209,7 +213,7 @@ def list_left_out_sentences(
         explain_left_out(
             arguments.snapshot,
             named,
-            task_ids,
+            selected_ids,
             in_views=choose_task_ids(arguments) or (),
             cutoff=choose_run_cutoff(arguments),
             family=Family(arguments.family) if arguments.family else None,
@@ -220,7 +224,7 @@ def list_left_out_sentences(
     )
 
 
-def _can_ask_for_code(arguments: argparse.Namespace) -> bool:
+def _may_select_code_tasks(arguments: argparse.Namespace) -> bool:
     is_alone = arguments.relation is AttemptProtocol.ONCE
     return is_alone and not has_unified_prompt(arguments.protocol) and arguments.grid is None
 
@@ -302,7 +306,7 @@ def _collect_sampling(arguments: argparse.Namespace, adapter: Adapter | None) ->
     """
     given = {'temperature': arguments.temperature, 'max_tokens': arguments.max_tokens}
     sampling = {name: value for name, value in given.items() if value is not None}
-    if sampling and (adapter is None or adapter.HAS_TOOLS):
+    if sampling and (adapter is None or adapter.RUNS_COMMANDS):
         raise Fatal(
             f'{", ".join(sampling)} has no effect on {arguments.agent}, which makes its own calls; '
             'leave out the setting'
@@ -328,17 +332,19 @@ def _choose_endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> 
 
 
 def _list_mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Mount]:
-    if adapter is not None and adapter.SOFTWARE is not None:
+    if adapter is not None and adapter.BUNDLED_FILE is not None:
         if arguments.software is not None:
             raise Fatal(f'{arguments.agent} comes with coevo; leave out --software')
-        return [Mount(source=adapter.SOFTWARE, target=f'{SOFTWARE}/{adapter.SOFTWARE.name}')]
+        return [
+            Mount(source=adapter.BUNDLED_FILE, target=f'{SOFTWARE}/{adapter.BUNDLED_FILE.name}')
+        ]
     if arguments.software is None:
         if adapter is not None:
             raise Fatal(
                 f'{arguments.agent} needs the folder of its software; install it and give '
-                f'--software DIR: {adapter.INSTALL}'
+                f'--software DIR: {adapter.INSTALL_INSTRUCTIONS}'
             )
-        script = _find_script(arguments.agent)
+        script = _find_script_in_software_folder(arguments.agent)
         if script is not None:
             raise Fatal(f'{SOFTWARE}/{script} is nowhere; name its folder with --software DIR')
         return []
@@ -346,7 +352,7 @@ def _list_mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list
         raise Fatal(
             f'{arguments.software} is not a folder; give --software the folder that has the agent'
         )
-    script = None if adapter is not None else _find_script(arguments.agent)
+    script = None if adapter is not None else _find_script_in_software_folder(arguments.agent)
     # A link may lead to a place of the sandbox, where the folder is mounted.
     if script is not None and not os.path.lexists(arguments.software / script):
         raise Fatal(
@@ -359,7 +365,7 @@ def _list_mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list
 _INTERPRETER = re.compile(r'(?:.*/)?(?:sh|bash|dash|python[0-9.]*|node|perl|ruby)')
 
 
-def _find_script(command: str) -> str | None:
+def _find_script_in_software_folder(command: str) -> str | None:
     """Return the path below the software's folder of what a shell command starts.
 
     None if that is something else, or cannot be told.
@@ -382,7 +388,7 @@ def _collect_run_inputs(
         'command': settings.command,
         'model': arguments.model,
         'harness': arguments.harness or _derive_harness(arguments.agent),
-        'software': _identify_software(arguments, adapter),
+        'software': _get_software_hash_or_path(arguments, adapter),
         'network': describe_network(settings),
         'max_seconds': settings.caps.seconds,
         'max_cost_usd': settings.caps.cost_usd,
@@ -398,12 +404,14 @@ def _collect_run_inputs(
 
 
 def _has_kit(arguments: argparse.Namespace, adapter: Adapter | None) -> bool:
-    return arguments.kit and (adapter is None or adapter.HAS_TOOLS)
+    return arguments.kit and (adapter is None or adapter.RUNS_COMMANDS)
 
 
-def _identify_software(arguments: argparse.Namespace, adapter: Adapter | None) -> str | None:
-    if adapter is not None and adapter.SOFTWARE is not None:
-        return _hash_file(adapter.SOFTWARE)
+def _get_software_hash_or_path(
+    arguments: argparse.Namespace, adapter: Adapter | None
+) -> str | None:
+    if adapter is not None and adapter.BUNDLED_FILE is not None:
+        return _hash_file(adapter.BUNDLED_FILE)
     return str(arguments.software.resolve()) if arguments.software else None
 
 

@@ -101,7 +101,7 @@ def apply_protocol(arguments: argparse.Namespace) -> argparse.Namespace:
         given = getattr(arguments, option)
         if given is not None and given != value:
             raise Fatal(
-                f'the protocol {name} {_describe_value(option, value)}; leave out {option} = '
+                f'the protocol {name} {_describe_protocol_setting(option, value)}; leave out {option} = '
                 f'{given}, or the protocol'
             )
     return argparse.Namespace(**{**vars(arguments), **wanted, 'relation': known.relation})
@@ -112,5 +112,5 @@ def has_unified_prompt(name: str) -> bool:
     return name in PUBLISHED and PUBLISHED[name].is_unified
 
 
-def _describe_value(option: str, value: float | None) -> str:
+def _describe_protocol_setting(option: str, value: float | None) -> str:
     return f'sets no {option}' if value is None else f'sets {option} to {value:g}'

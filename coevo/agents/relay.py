@@ -81,7 +81,7 @@ class Relay:
         finally:
             server.shutdown()
             server.server_close()
-            self._await_calls()
+            self._await_calls_or_count_unmetered()
             self._client.close()
 
     @contextmanager
@@ -97,12 +97,12 @@ class Relay:
                 self._call_starts.remove(start)
                 self._settled.notify_all()
 
-    def measure_open_call(self) -> float | None:
+    def measure_newest_open_call_seconds(self) -> float | None:
         """Return for how many seconds the newest call has been open; None if all have ended."""
         with self._settled:
             return time.monotonic() - max(self._call_starts) if self._call_starts else None
 
-    def _await_calls(self) -> None:
+    def _await_calls_or_count_unmetered(self) -> None:
         with self._settled:
             if not self._settled.wait_for(lambda: not self._call_starts, _SETTLE_SECONDS):
                 self.meter.unmetered += len(self._call_starts)
@@ -125,7 +125,7 @@ class Relay:
                 **{
                     name: text
                     for name in _PASSED_ON
-                    if _is_plain_header(text := headers.get(name, ''))
+                    if _may_forward_header_value(text := headers.get(name, ''))
                 },
                 **self.endpoint.auth_headers,
                 'Content-Type': 'application/json',
@@ -145,7 +145,7 @@ class Relay:
         self.trouble.append(why)
         self.cut_off, self.rejection = True, None
 
-    def note_end(self, rejection: Rejection | None = None) -> None:
+    def note_answered(self, rejection: Rejection | None = None) -> None:
         """Record that the endpoint has answered a call, and whether it refused it."""
         self.cut_off, self.rejection = False, rejection
 
@@ -155,6 +155,6 @@ class Relay:
         self.stop()
 
 
-def _is_plain_header(text: str) -> bool:
+def _may_forward_header_value(text: str) -> bool:
     """Return whether a header can be forwarded: it is printable ASCII and not empty."""
     return bool(text) and text.isascii() and text.isprintable()

@@ -18,7 +18,7 @@ from io import BufferedIOBase
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlencode
 
-from coevo.agents.apis.base import parse_documents
+from coevo.agents.apis.base import parse_usage_documents
 from coevo.agents.costs import Meter
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.keeping import AnswerLog
@@ -86,7 +86,7 @@ class RelayedAttempt(Protocol):
     def note_trouble(self, why: str) -> None:
         """Record a failure of the endpoint, and set `cut_off`."""
 
-    def note_end(self, rejection: Rejection | None = None) -> None:
+    def note_answered(self, rejection: Rejection | None = None) -> None:
         """Record that the endpoint has answered a call, and whether it refused it."""
 
     def give_up(self, error: Exception) -> None:
@@ -203,19 +203,19 @@ class _RelayHandler(BaseHTTPRequestHandler):
         None if the agent has been sent an error instead.
         """
         relay = self.server.relay
-        content = self._check_request(path, length)
+        content = self._read_checked_request(path, length)
         if content is None:
             return None
         self._log('asked', content)
         try:
-            target = path + self._filter_query()
+            target = path + self._keep_allowed_query()
             return answer_stack.enter_context(relay.forward_request(target, content, self.headers))
         except (ServerUnreachable, ContentTooSlow) as error:
             relay.note_trouble(_describe_trouble(error))
             self._send_error(HTTPStatus.BAD_GATEWAY, 'the endpoint cannot be reached')
             return None
 
-    def _check_request(self, path: str, length: int) -> bytes | None:
+    def _read_checked_request(self, path: str, length: int) -> bytes | None:
         """Return the request as it is forwarded; None if the agent has been sent an error instead.
 
         The body is serialised again, so that exactly what was checked is forwarded.
@@ -251,10 +251,10 @@ class _RelayHandler(BaseHTTPRequestHandler):
         if answer.status >= 500 or answer.status == HTTPStatus.TOO_MANY_REQUESTS:
             relay.note_trouble(f'HTTP {answer.status}')
         else:
-            relay.note_end()
+            relay.note_answered()
         return self._stream_answer(path, answer)
 
-    def _filter_query(self) -> str:
+    def _keep_allowed_query(self) -> str:
         """Return the allowed parameters of the query after a `?`; empty if there are none.
 
         Other parameters, such as an agent's key, are cut.
@@ -297,7 +297,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
             if counts:
                 self._count_usage(path, answer.headers.get('content-type', ''), blocks)
             if 400 <= answer.status < 500 and answer.status != HTTPStatus.TOO_MANY_REQUESTS:
-                relay.note_end(self._describe_rejection(answer.status, b''.join(blocks)))
+                relay.note_answered(self._describe_rejection(answer.status, b''.join(blocks)))
             self._log('said', b''.join(blocks), answer.status)  # last: a full disk hides no cost
         if whole:
             self._try_send(b'0\r\n\r\n')
@@ -312,11 +312,11 @@ class _RelayHandler(BaseHTTPRequestHandler):
             return False
         return True
 
-    def _log(self, what: str, content: bytes, status: int | None = None) -> None:
+    def _log(self, asked_or_said: str, content: bytes, status: int | None = None) -> None:
         log = self.server.relay.log
         if log is not None:
             with _PARSING:
-                log.write_line(what, self._hide_key(content), status)
+                log.append_request_or_answer(asked_or_said, self._hide_key(content), status)
 
     def _hide_key(self, content: bytes) -> bytes:
         """Return content without the key: an endpoint may repeat headers, and logs are handed in."""
@@ -333,7 +333,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
         relay = self.server.relay
         try:
             with _PARSING:
-                usage_documents = parse_documents(kind, b''.join(blocks))
+                usage_documents = parse_usage_documents(kind, b''.join(blocks))
                 usage = relay.endpoint.model_api.extract_usage(path, usage_documents)
             relay.meter.count_round(usage)
         except Fatal as error:

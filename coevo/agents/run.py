@@ -145,25 +145,25 @@ def run_agent(
     test_file: str,
     meter: Meter,
     log: AnswerLog | None = None,
-    is_code: IsCode | None = None,
+    may_be_patched: IsCode | None = None,
 ) -> AgentRun:
     """Run the agent on the input in `place`: the folder `start` and the file `prompt.txt`.
 
     test_file  the path of the task's test file, which is taken over even if it is new
     log        keeps requests to the model and its answers
-    is_code    for tasks that ask for code: decides by path which files are taken over, new ones
+    may_be_patched  for tasks that ask for code: decides by path which files are taken over, new ones
                included; None takes over the files of the start state and `test_file`
 
     Raises: Transient if a sandbox cannot be started, or is closed meanwhile; Fatal if the endpoint
     denies access.
     """
-    if is_code is None:
+    if may_be_patched is None:
         wanted = sorted({*list_start_files(place / 'start'), test_file})
         listed = ''.join(f'{name}\0' for name in wanted)
         (place / 'files').write_bytes(listed.encode('utf-8', 'surrogateescape'))
         collect = partial(collect_changed_files, folder=place / 'start', wanted=wanted)
     else:
-        collect = partial(collect_code_files, folder=place / 'start', is_code=is_code)
+        collect = partial(collect_code_files, folder=place / 'start', may_be_patched=may_be_patched)
     with sandbox.start(_build_job(settings, place)) as process:
         watch = _AgentSupervisor(process, collect)
         if settings.endpoint is None:
@@ -176,7 +176,7 @@ def run_agent(
             if ran.ending is Ending.TIME_CAP:
                 _note_unanswered_call(relay, settings.caps)
         if log is not None:
-            log.close()
+            log.write_left_out_count()
         if relay.bug is not None:
             raise relay.bug
         return replace(
@@ -194,7 +194,7 @@ def _note_unanswered_call(relay: Relay, caps: Caps) -> None:
     An agent at work is usually stopped in the middle of a call. That is its own doing, unless the
     model has not answered it once, or the call has taken half of the time.
     """
-    waited = relay.measure_open_call()
+    waited = relay.measure_newest_open_call_seconds()
     if waited is None:
         return
     if not (relay.meter.rounds or relay.meter.unmetered) or waited > caps.seconds / 2:
@@ -234,7 +234,7 @@ class _AgentSupervisor:
         self._files: dict[str, Ends] | None = None
         self._too_large = False
         self._bug: Exception | None = None
-        self._reader = threading.Thread(target=self._follow_output, daemon=True)
+        self._reader = threading.Thread(target=self._read_events_and_files, daemon=True)
 
     def stop(self) -> None:
         """End the agent. May be called from any thread, also when the agent has ended already."""
@@ -270,15 +270,17 @@ class _AgentSupervisor:
             output_tail=self._process.get_last_error_output(),
         )
 
-    def _decide_ending(self, stopped: Ending) -> Ending:
+    def _decide_ending(self, if_stopped: Ending) -> Ending:
         if self._process.exceeded == 'memory':
             return Ending.MEMORY
         if self._too_large:
             return Ending.TOO_LARGE
         if self._files is None:
             return Ending.LOST
-        if self._word == _STOP or stopped is Ending.COST_CAP:  # a refused agent may end by itself
-            return stopped
+        if (
+            self._word == _STOP or if_stopped is Ending.COST_CAP
+        ):  # a refused agent may end by itself
+            return if_stopped
         return Ending.COMPLETED if self._word == '0' else Ending.FAILED
 
     def _send_line(self, word: str) -> None:
@@ -292,7 +294,7 @@ class _AgentSupervisor:
         except queue.Empty:
             return None
 
-    def _follow_output(self) -> None:
+    def _read_events_and_files(self) -> None:
         stream = self._process.stdout
         try:
             if _receive_line(stream) != _STARTED:
@@ -366,7 +368,7 @@ def collect_changed_files(
     return changed_files | {name: (load_start_file(folder, name), None) for name in missing}
 
 
-def collect_code_files(stream: IO[bytes], folder: Path, is_code: IsCode) -> dict[str, Ends]:
+def collect_code_files(stream: IO[bytes], folder: Path, may_be_patched: IsCode) -> dict[str, Ends]:
     """Return the files of the code that differ from the start state, as they were and as they are.
 
     A file that the stream lacks has been deleted. A file in whose place something else is, such as
@@ -375,12 +377,12 @@ def collect_code_files(stream: IO[bytes], folder: Path, is_code: IsCode) -> dict
     folder  the start state, as coevo wrote it
     Raises: tarfile.TarError if the stream is no archive, HandoverTooLarge.
     """
-    missing = {name for name in list_start_files(folder) if is_code(name)}
+    missing = {name for name in list_start_files(folder) if may_be_patched(name)}
     changed_files: dict[str, Ends] = {}
     size = 0
     for archive, member in iterate_members(stream):
         name = member.name
-        if not is_code(name) or name in changed_files:
+        if not may_be_patched(name) or name in changed_files:
             continue
         start = load_start_file(folder, name) if name in missing else None
         missing.discard(name)

@@ -125,11 +125,11 @@ def format_outcome_line(
     which it can be asked, since gold has it, and for which it is known. Tasks that could not be
     graded count nowhere; the line says how many they are.
     """
-    successes, strict, unjudged = _judge_tasks(evaluation, tasks)
+    successes, strict, unjudged = _judge_success_and_strict_success(evaluation, tasks)
     known = [value for value in strict.values() if value is not None]
     task_attempts = [attempt for attempt in attempts if attempt.task_id in tasks]
     parts = [f'success {sum(successes.values())} of {len(successes)}']
-    parts += [_format_strict(known, len(strict))] if strict else []
+    parts += [_format_strict_success(known, len(strict))] if strict else []
     parts += [f'{unjudged} could not be graded'] if unjudged else []
     refused = sum(attempt.ending is Ending.REFUSED for attempt in task_attempts)
     parts += [f'{refused} refused by the endpoint'] if refused else []
@@ -140,14 +140,14 @@ def format_outcome_line(
     return ', '.join(parts)
 
 
-def _format_strict(known: Sequence[bool], tasks: int) -> str:
+def _format_strict_success(known: Sequence[bool], tasks: int) -> str:
     if not known:
         return 'strict unknown'
     unknown = f' ({tasks - len(known)} unknown)' if len(known) < tasks else ''
     return f'strict {sum(known)} of {len(known)}{unknown}'
 
 
-def _judge_tasks(
+def _judge_success_and_strict_success(
     evaluation: Evaluation, tasks: Collection[str]
 ) -> tuple[Mapping[str, bool], Mapping[str, bool | None], int]:
     """Return success and strict success by task, and the number of tasks without a verdict."""

@@ -6,8 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from coevo.agents.one_shot import MOST_SHOWN, compose_code_question, compose_question
-from coevo.evaluation.judging.start_states import list_gold_files, restore_start_file
+from coevo.agents.one_shot import (
+    MOST_SHOWN,
+    compose_code_question,
+    compose_question_with_named_files,
+)
+from coevo.evaluation.judging.start_states import (
+    list_code_files_changed_by_gold,
+    restore_start_file,
+)
 from coevo.git.repository import Repository, load_content
 from coevo.languages.table import LANGUAGES
 from coevo.model.task_rows import TaskRow
@@ -63,7 +70,7 @@ def compose_task_question(repository: Repository, task: TaskRow, start: bytes | 
 
     A task that asks for code is answered by a patch, and shows the files that gold changes.
     """
-    changed = list_gold_files(task)
+    changed = list_code_files_changed_by_gold(task)
 
     def load_text(path: str) -> str | None:
         """Return the text of a file of the start state; None if it is absent."""
@@ -73,7 +80,7 @@ def compose_task_question(repository: Repository, task: TaskRow, start: bytes | 
 
     if task.asks_for_code:
         return compose_code_question(task.prompt or '', task.test_file, changed, load_text)
-    return compose_question(task.prompt or '', task.test_file, load_text)
+    return compose_question_with_named_files(task.prompt or '', task.test_file, load_text)
 
 
 # -- variables of a task ---------------------------------------------------------------------------
@@ -99,7 +106,7 @@ def _load_focus_files(repository: Repository, task: TaskRow) -> str:
     return '\n\n'.join(f'{path}:\n{text}' for path, text in texts.items())
 
 
-def _load_start_file(repository: Repository, task: TaskRow) -> str:
+def _load_start_test_text(repository: Repository, task: TaskRow) -> str:
     return (restore_start_file(repository, task) or b'').decode('utf-8', 'replace')
 
 
@@ -111,11 +118,13 @@ def _list_focus_declarations(task: TaskRow) -> Iterator[str]:
 def _describe_framework(task: TaskRow) -> str:
     """Return the test framework, with the versions of the libraries of that name."""
     name = LANGUAGES[task.language].make_prompt_words(task.module, task.test_file, ()).framework
-    own = [library for library in _list_libraries(task) if name.lower() in library.lower()]
+    own = [
+        library for library in _list_library_coordinates(task) if name.lower() in library.lower()
+    ]
     return f'{name} ({", ".join(own)})' if own else name
 
 
-def _list_libraries(task: TaskRow) -> tuple[str, ...]:
+def _list_library_coordinates(task: TaskRow) -> tuple[str, ...]:
     libraries = task.environment.libraries if task.environment else ()
     return tuple(library.coordinates for library in libraries)
 
@@ -130,10 +139,10 @@ VARIABLES: Mapping[str, Callable[[Repository, TaskRow], str]] = {
     'class_under_test_path': lambda _, task: '\n'.join(_list_focus_files(task)),
     'java_version': lambda _, task: _get_runtime(task),
     'language': lambda _, task: task.language,
-    'libraries': lambda _, task: '\n'.join(_list_libraries(task)),
+    'libraries': lambda _, task: '\n'.join(_list_library_coordinates(task)),
     'prompt': lambda _, task: task.prompt or '',
     'runtime_version': lambda _, task: _get_runtime(task),
-    'test_file': _load_start_file,
+    'test_file': _load_start_test_text,
     'test_file_path': lambda _, task: task.test_file,
     'testing_framework': lambda _, task: _describe_framework(task),
 }

@@ -105,10 +105,10 @@ def list_waiting_turns(
     return tuple(turns)
 
 
-def grade_and_collect_feedback(
+def grade_and_collect_feedback_or_trouble(
     series: AttemptSeries, turns: Sequence[AttemptTurn], options: EvaluationOptions
 ) -> Mapping[str, tuple[str, str | None]]:
-    """Grade the last attempt of each turn and return, by task id, the result of `make_feedback`."""
+    """Grade the last attempt of each turn and return, by task id, the result of `make_feedback_or_trouble`."""
     last = [turn.earlier[-1] for turn in turns]
     answers = [
         Prediction(task_id=attempt.task_id, patch=_encode_patch(attempt.patch)) for attempt in last
@@ -116,7 +116,7 @@ def grade_and_collect_feedback(
     tasks = frozenset(attempt.task_id for attempt in last)
     evaluation = evaluate(replace(options, predictions=answers, tasks=tasks))
     return {
-        task_id: make_feedback(
+        task_id: make_feedback_or_trouble(
             [row for row in evaluation.rows if row.task_id == task_id],
             [row for row in evaluation.suites if row.task_id == task_id],
         )
@@ -191,7 +191,7 @@ def _format_files(files: Sequence[bytes | None]) -> str:
 MOST_TESTS, MOST_OF_ONE, MOST = 10, 300, 2400
 
 
-def make_feedback(
+def make_feedback_or_trouble(
     rows: Sequence[MethodResult], suites: Sequence[SuiteResult]
 ) -> tuple[str, str | None]:
     """Describe how an attempt was graded, from the rows of its targets or suite.
@@ -207,7 +207,7 @@ def make_feedback(
             return '', suite.said or str(suite.detail)
     lines = [
         *_describe_failing_methods(rows),
-        *(line for suite in suites for line in _describe_suite(suite)),
+        *(line for suite in suites for line in _describe_failing_suite_tests(suite)),
     ]
     return _shorten('\n'.join(lines), MOST), None
 
@@ -220,7 +220,7 @@ def _describe_failing_methods(rows: Sequence[MethodResult]) -> Iterator[str]:
     yield from _summarise_rest(len(broken), len(rows) - len(broken))
 
 
-def _describe_suite(suite: SuiteResult) -> Iterator[str]:
+def _describe_failing_suite_tests(suite: SuiteResult) -> Iterator[str]:
     if suite.outcome is SuiteOutcome.SUCCESS:
         return
     broken = [test for test in suite.tests if not test.passes]

@@ -206,6 +206,6 @@ _SETTINGS = (
 
 
 def _run_model(arguments: argparse.Namespace) -> int:
-    from coevo.agents.model_run import run_model
+    from coevo.agents.model_run import run_model_on_tasks
 
-    return run_model(arguments)
+    return run_model_on_tasks(arguments)

@@ -40,7 +40,9 @@ def add_doctor_verb(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _run_doctor(arguments: argparse.Namespace) -> int:
     if arguments.install is None:
         return _print_findings()
-    return require_extra(_print_runtimes if not arguments.install else _install_runtimes)(arguments)
+    return require_extra(
+        _print_known_and_missing_runtimes if not arguments.install else _install_runtimes
+    )(arguments)
 
 
 def _print_findings() -> int:
@@ -52,7 +54,7 @@ def _print_findings() -> int:
     return 1 if any(check.needed and not check.good for check in findings) else 0
 
 
-def _print_runtimes(arguments: argparse.Namespace) -> int:
+def _print_known_and_missing_runtimes(arguments: argparse.Namespace) -> int:
     for word, language in LANGUAGES_BY_WORD.items():
         runtimes = _make_runtimes(language)
         for runtime in sorted(runtimes.known, key=_make_sort_key):

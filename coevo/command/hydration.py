@@ -52,12 +52,12 @@ def add_get_verb(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='fill in only the texts of these tasks; @FILE names a file with one id on each line',
     )
     add_clones_option(verb)
-    verb.set_defaults(run=_get_snapshot)
+    verb.set_defaults(run=_copy_or_fill_snapshot)
 
 
-def _get_snapshot(arguments: argparse.Namespace) -> int:
+def _copy_or_fill_snapshot(arguments: argparse.Namespace) -> int:
     from coevo.snapshots.catalogue import resolve_location
-    from coevo.snapshots.copying import choose_download_folder, copy_snapshot
+    from coevo.snapshots.copying import choose_download_folder, copy_and_verify_snapshot
     from coevo.snapshots.locations import SnapshotFolder
     from coevo.snapshots.manifests import (
         has_withheld_texts,
@@ -78,7 +78,7 @@ def _get_snapshot(arguments: argparse.Namespace) -> int:
         print(f'{location.shown} is complete: it has all of its texts')
         return 0
     out = arguments.out or choose_download_folder(arguments.snapshot)
-    copy_snapshot(arguments.snapshot, out)
+    copy_and_verify_snapshot(arguments.snapshot, out)
     print(f'{out}: written')
     return 0
 

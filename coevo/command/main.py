@@ -46,8 +46,8 @@ def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     evaluation_verbs.add_evaluation_verbs(verbs)
     run_verb.add_run_verb(verbs)
     report.add_report_verb(verbs)
-    export_verb.add(verbs)
-    images_verb.add(verbs)
+    export_verb.add_export_verb(verbs)
+    images_verb.add_images_verb(verbs)
     pipeline.add_pipeline_verbs(verbs, argv)
     doctor_verb.add_doctor_verb(verbs)
     return top

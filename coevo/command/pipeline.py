@@ -43,7 +43,7 @@ def _add_verbs(
             continue
         sub = verbs.add_parser(verb, help=text, add_help=False)
         sub.add_argument('rest', nargs=argparse.REMAINDER)
-        sub.set_defaults(run=_fail_without_pipeline)
+        sub.set_defaults(run=_refuse_without_pipeline)
 
 
 def _has_pipeline() -> bool:
@@ -58,7 +58,7 @@ def _has_pipeline() -> bool:
     )
 
 
-def _fail_without_pipeline(arguments: argparse.Namespace) -> int:
+def _refuse_without_pipeline(arguments: argparse.Namespace) -> int:
     words = f'{arguments.verb} {arguments.step}' if 'step' in arguments else arguments.verb
     raise Fatal(
         f'`coevo {words}` is part of the pipeline, which is not in the wheel; clone the '

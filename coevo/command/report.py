@@ -67,10 +67,10 @@ def _print_evaluation(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.evaluation.reporting import tables
     from coevo.evaluation.reporting.report import make_report
-    from coevo.evaluation.results import find_results, load_results
+    from coevo.evaluation.results import find_results_folder, load_results
     from coevo.evaluation.suites.results import load_suites
 
-    folder = find_results(arguments.folder)
+    folder = find_results_folder(arguments.folder)
     tables.print_report(make_report(load_results(folder), load_suites(folder)), open_console())
     return 0
 
@@ -93,9 +93,9 @@ def _compare(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.evaluation.reporting import tables
     from coevo.evaluation.reporting.comparison import compare_folders, encode_comparison
-    from coevo.evaluation.results import find_results
+    from coevo.evaluation.results import find_results_folder
 
-    first, second = map(find_results, (arguments.first, arguments.second))
+    first, second = map(find_results_folder, (arguments.first, arguments.second))
     comparison = compare_folders(first, second)
     if arguments.format == 'json':
         sys.stdout.write(encode_comparison(comparison).decode())
@@ -124,10 +124,10 @@ def _add_merge(kinds: argparse._SubParsersAction[Parser]) -> None:
 
 def _merge(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
-    from coevo.evaluation.parts import merge
+    from coevo.evaluation.parts import merge_result_folders
     from coevo.evaluation.reporting import tables
 
-    tables.print_report(merge(arguments.folders, arguments.out), open_console())
+    tables.print_report(merge_result_folders(arguments.folders, arguments.out), open_console())
     return 0
 
 
@@ -145,9 +145,9 @@ def _regrade(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.evaluation.reporting import tables
     from coevo.evaluation.reporting.regrading import regrade
-    from coevo.evaluation.results import find_results
+    from coevo.evaluation.results import find_results_folder
 
-    tables.print_report(regrade(find_results(arguments.folder)), open_console())
+    tables.print_report(regrade(find_results_folder(arguments.folder)), open_console())
     return 0
 
 
@@ -187,9 +187,9 @@ def _add_difficulty(kinds: argparse._SubParsersAction[Parser]) -> None:
 def _print_difficulty(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.evaluation.reporting.difficulty import print_difficulty, report_difficulty
-    from coevo.evaluation.results import find_results
+    from coevo.evaluation.results import find_results_folder
 
-    report = report_difficulty(arguments.snapshot, find_results(arguments.folder))
+    report = report_difficulty(arguments.snapshot, find_results_folder(arguments.folder))
     print_difficulty(report, open_console())
     return 0
 
@@ -234,7 +234,7 @@ def _study_identification(arguments: argparse.Namespace) -> int:
     from coevo.snapshots.identification import (
         IdentificationStudy,
         parse_split,
-        print_identification,
+        print_and_export_identification,
     )
 
     refuse_options_without(arguments, '--export', '--format', 'split', 'seed')
@@ -246,5 +246,5 @@ def _study_identification(arguments: argparse.Namespace) -> int:
         split=parse_split(arguments.split or '80/10/10'),
         seed=arguments.seed or 0,
     )
-    print_identification(arguments.snapshot, study)
+    print_and_export_identification(arguments.snapshot, study)
     return 0

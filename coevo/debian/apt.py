@@ -40,7 +40,7 @@ class DebianSuite:
         return f'deb {option}{self.uri} {self.name} {" ".join(self.components)}\n'
 
 
-def list_suites() -> tuple[DebianSuite, ...]:
+def list_suites_to_search() -> tuple[DebianSuite, ...]:
     """Return the suites to search, in that order: the machine's release, then Debian's `sid`.
 
     Machines that do not run Debian have only their own release.
@@ -50,7 +50,7 @@ def list_suites() -> tuple[DebianSuite, ...]:
     release = platform.freedesktop_os_release() if Path('/etc/os-release').exists() else {}
     distribution, codename = release.get('ID', ''), release.get('VERSION_CODENAME', '')
     components_by_uri: dict[str, set[str]] = {}
-    for uri, name, component in _list_index_targets():
+    for uri, name, component in _list_archives_suites_components():
         if name == codename:
             components_by_uri.setdefault(uri, set()).add(component)
     if not components_by_uri:
@@ -72,7 +72,7 @@ def list_suites() -> tuple[DebianSuite, ...]:
     return (own, newer)
 
 
-def _list_index_targets() -> Iterator[tuple[str, str, str]]:
+def _list_archives_suites_components() -> Iterator[tuple[str, str, str]]:
     """Yield the archive, suite and component of each package list that apt would fetch.
 
     Raises: Fatal if there is no apt.

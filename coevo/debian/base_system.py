@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from coevo.debian.apt import Apt, DebianPackage, DebianSuite, list_suites
+from coevo.debian.apt import Apt, DebianPackage, DebianSuite, list_suites_to_search
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
 from coevo.storage.disk import find_cache_folder
@@ -55,7 +55,7 @@ _TEXTS = {
 }
 
 
-def ensure_base_system(seconds: int, say: Say) -> Path:
+def ensure_base_system_archive(file_time: int, say: Say) -> Path:
     """Return the archive of a base system of this machine's release of Debian.
 
     It is made once, of the newest versions that the machine's archive then has, and stays in the
@@ -65,18 +65,18 @@ def ensure_base_system(seconds: int, say: Say) -> Path:
 
     Raises: Fatal if there is no apt; Transient if packages cannot be fetched.
     """
-    suite = list_suites()[0]
-    recipe = (_VERSION, seconds, suite.name, PROGRAMS, _LIBRARIES, _TEXTS)
+    suite = list_suites_to_search()[0]
+    recipe = (_VERSION, file_time, suite.name, PROGRAMS, _LIBRARIES, _TEXTS)
     key = hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]
     target = find_cache_folder() / 'images' / f'base-{key}'
     if not target.is_dir():
         with build_folder_once(target) as new:
             if new is not None:
-                _build_base_system(suite, new / _ARCHIVE, seconds, say)
+                _build_base_system(suite, new / _ARCHIVE, file_time, say)
     return target / _ARCHIVE
 
 
-def _build_base_system(suite: DebianSuite, archive: Path, seconds: int, say: Say) -> None:
+def _build_base_system(suite: DebianSuite, archive: Path, file_time: int, say: Say) -> None:
     apt = Apt(suite, archive.parent.parent / 'apt')
     say(f'looking for the base of the images in {suite.name}')
     apt.update()
@@ -87,7 +87,7 @@ def _build_base_system(suite: DebianSuite, archive: Path, seconds: int, say: Say
         name_file_in_errors(archive),
         tarfile.open(archive, 'w', format=tarfile.GNU_FORMAT) as tar,
     ):
-        _write_system(files, _encode_package_record(suite, packages), tar, seconds)
+        _write_system(files, _encode_package_record(suite, packages), tar, file_time)
 
 
 def _encode_package_record(suite: DebianSuite, packages: Sequence[DebianPackage]) -> bytes:
@@ -96,19 +96,19 @@ def _encode_package_record(suite: DebianSuite, packages: Sequence[DebianPackage]
 
 
 def _write_system(
-    packages: Sequence[Path], record: bytes, tar: tarfile.TarFile, seconds: int
+    packages: Sequence[Path], record: bytes, tar: tarfile.TarFile, file_time: int
 ) -> None:
     written = set[str]()
     for member, content in _list_own_members(record):
         written.add(member.name)
-        member.mtime = seconds
+        member.mtime = file_time
         tar.addfile(member, content)
     for package in packages:
         for archive, member in _iterate_package_members(package):
             if member.name in written or _NEEDLESS.match(member.name):
                 continue
             written.add(member.name)
-            member.mtime, member.uname, member.gname = seconds, '', ''
+            member.mtime, member.uname, member.gname = file_time, '', ''
             member.pax_headers = {}
             tar.addfile(member, archive.extractfile(member) if member.isreg() else None)
 

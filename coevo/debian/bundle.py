@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from coevo.debian.apt import Apt, DebianPackage, list_suites
+from coevo.debian.apt import Apt, DebianPackage, list_suites_to_search
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Say
 from coevo.storage.durable import build_folder_once
@@ -144,7 +144,7 @@ def load_bundle_record(folder: Path) -> tuple[str, tuple[DebianPackage, ...]] | 
 
 def _build_bundle(recipe: BundleRecipe, new: Path, final: Path, say: Say) -> None:
     scratch = new.parent
-    for number, suite in enumerate(list_suites()):
+    for number, suite in enumerate(list_suites_to_search()):
         apt = Apt(suite, scratch / str(number))
         say(f'looking for {recipe.what} in {suite.name}')
         apt.update()
@@ -211,12 +211,12 @@ def _arrange_files(recipe: BundleRecipe, root: Path, new: Path, final: Path) -> 
     libraries.mkdir(parents=True)
     for file in sorted(root.glob('usr/lib/*-linux-gnu*/*.so*')):
         file.rename(libraries / file.name)
-    replace_outside_links(new, root)
+    replace_or_remove_outside_links(new, root)
     recipe.finish(new, root)
     relink_programs(new, libraries, final)
 
 
-def replace_outside_links(home: Path, root: Path) -> None:
+def replace_or_remove_outside_links(home: Path, root: Path) -> None:
     """Replace links that lead out of a home, or nowhere, so that the home needs nothing else.
 
     An absolute link becomes a copy of its file from the unpacked packages, else from the machine.

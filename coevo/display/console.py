@@ -72,7 +72,11 @@ def show_progress(
     """
     if not console.is_terminal:
         lines = _ProgressLog(console, now)
-        yield Listener(step=lines.log_step, summarise=lines.note_finding, say=console.print)
+        yield Listener(
+            step=lines.log_step_if_due,
+            summarise=lines.keep_finding_for_next_line,
+            say=console.print,
+        )
         return
     columns = (TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn())
     ends = (TimeElapsedColumn(), TimeRemainingColumn(), TextColumn('{task.fields[found]}'))
@@ -103,11 +107,11 @@ class _ProgressLog:
         self._begun: dict[str, float] = {}
         self._said: dict[str, float] = {}
 
-    def note_finding(self, words: str) -> None:
+    def keep_finding_for_next_line(self, words: str) -> None:
         """Store the findings to print with the next line."""
         self._found = words
 
-    def log_step(self, step: str, done: int, total: int) -> None:
+    def log_step_if_due(self, step: str, done: int, total: int) -> None:
         """Print a line if enough steps or time have passed since the last line.
 
         The last step always has one. Nothing is printed for a total of 1.

@@ -70,7 +70,7 @@ def _render_csv(answer: Answer) -> bytes:
 
 
 def _render_json(answer: Answer) -> bytes:
-    rows = _fetch_bounded(_format_times(answer)).to_pylist()
+    rows = _fetch_unless_too_large(_format_times(answer)).to_pylist()
     text = json.dumps(rows, indent=1, ensure_ascii=False, default=_convert_to_plain_value)
     return f'{text}\n'.encode()
 
@@ -79,7 +79,7 @@ def _render_parquet(answer: Answer) -> bytes:
     import pyarrow.parquet as pq
 
     out = io.BytesIO()
-    pq.write_table(_fetch_bounded(answer), out, compression='zstd')
+    pq.write_table(_fetch_unless_too_large(answer), out, compression='zstd')
     return out.getvalue()
 
 
@@ -92,11 +92,11 @@ FORMATS: dict[str, Callable[[Answer], bytes]] = {
 
 
 def _fetch_texts(answer: Answer) -> tuple[list[str], list[tuple[str | None, ...]]]:
-    table = _fetch_bounded(_format_times(answer).project('CAST(COLUMNS(*) AS VARCHAR)'))
+    table = _fetch_unless_too_large(_format_times(answer).project('CAST(COLUMNS(*) AS VARCHAR)'))
     return answer.columns, list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def _fetch_bounded(answer: Answer) -> pa.Table:
+def _fetch_unless_too_large(answer: Answer) -> pa.Table:
     """Return all rows of a result. Raises: Fatal if they are larger than `MOST_BYTES`."""
     import pyarrow as pa
 

@@ -24,14 +24,14 @@ def redact(text: str) -> str:
     """Return the text with secrets hidden: values of this process's environment, known token
     formats, credentials in URLs and authorisation headers.
     """
-    for secret in sorted(_list_secrets(os.environ), key=len, reverse=True):
+    for secret in sorted(_list_secret_values(os.environ), key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     text = _TOKENS.sub(HIDDEN, text)
     text = hide_credentials(text)
     return _HEADERS.sub(rf'\g<1>{HIDDEN}', text)
 
 
-def strip_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+def strip_secrets_except_aws(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment for a process that runs foreign code.
 
     Keys of object stores (AWS_...) stay, other secrets are removed.
@@ -43,7 +43,7 @@ def strip_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _list_secrets(environment: Mapping[str, str]) -> Iterator[str]:
+def _list_secret_values(environment: Mapping[str, str]) -> Iterator[str]:
     """Yield the values of secret variables, and their parts between commas or white space."""
     for name, value in environment.items():
         if _SECRET_NAMES.search(name.upper()):
@@ -65,7 +65,7 @@ _LOGIN = re.compile(r'\A(?:[^/?#]*@|[^/?#@:]*:(?!\d*(?:[/?#]|\Z))\S*@)')
 _VALUE = re.compile(r'(^|&)([^=&]*=)?[^&]*')
 
 
-def strip_credentials(url: str) -> str:
+def strip_credentials_and_query(url: str) -> str:
     """Return a URL in a form that may be stored: without user, password, query or fragment."""
     head, separator, rest = url.partition('://')
     if not separator:
@@ -147,14 +147,14 @@ class GuardedStream:
         """Write a text, escaped by `shown` and where the encoding lacks a character."""
         encoding = self.raw.encoding or 'utf-8'
         known = self._shown(text).encode(encoding, 'backslashreplace').decode(encoding)
-        self._try_write(lambda: self.raw.write(known))
+        self._write_or_silence_if_last(lambda: self.raw.write(known))
         return len(text)
 
     def flush(self) -> None:
         """Flush the raw stream."""
-        self._try_write(self.raw.flush)
+        self._write_or_silence_if_last(self.raw.flush)
 
-    def _try_write(self, write: Callable[[], object]) -> None:
+    def _write_or_silence_if_last(self, write: Callable[[], object]) -> None:
         try:
             with _name_output_in_errors():
                 write()

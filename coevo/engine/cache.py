@@ -62,7 +62,7 @@ class Cache:
         runs = codec.decode_record(_CacheEntry, data).runs
         return {(batch[run.place], run.order): run.verdict for run in runs}
 
-    def store_batch(
+    def store_batch_if_cacheable(
         self, key: str, batch: Sequence[str], runs: Mapping[str, Sequence[MethodRun]]
     ) -> None:
         """Store the runs of a batch, unless those of a method disagree or hit a limit."""

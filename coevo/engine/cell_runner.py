@@ -17,7 +17,7 @@ from coevo.engine.groups import (
     Results,
     compile_groups,
     find_unbuildable_cells,
-    has_no_result,
+    has_no_result_on_own_code,
 )
 from coevo.engine.results import RUN_ORDERS, Cost, RunOrder, SelectedMethod, Step
 from coevo.languages.engine import BuiltPair
@@ -48,7 +48,7 @@ class CellRunner:
     step: Step | None = None
     cost: Cost = field(default_factory=Cost)
 
-    def build_and_run_once(
+    def build_and_run_on_working_runtime(
         self, selected: Sequence[SelectedMethod], cells: CellsOf
     ) -> tuple[BuiltRevisions, Results, list[CellGroup]]:
         """Build the pair and run all methods once in the given order.
@@ -60,14 +60,14 @@ class CellRunner:
         override = self.override
         begun = self._build_and_run_current_runtime(selected, cells)
         while (
-            has_no_result(begun[-1])
+            has_no_result_on_own_code(begun[-1])
             and (other := self.built.build_with_other_runtime()) is not None
         ):
             self.built, self.override = other, override
             begun = self._build_and_run_current_runtime(selected, cells)
         return begun
 
-    def compile_and_recall_groups(
+    def find_unbuildable_and_compile_rest(
         self, ends: BuiltRevisions, selected: Sequence[SelectedMethod], cells: CellsOf
     ) -> tuple[Results, list[CellGroup]]:
         """Compile all cells whose code builds, and look them up in the cache.
@@ -81,8 +81,8 @@ class CellRunner:
             group.known = self._recall_group(group)
         return settled, groups
 
-    def run_groups_in_order(
-        self, groups: Sequence[CellGroup], order: RunOrder, without: Collection[str] = ()
+    def run_or_recall_groups_in_order(
+        self, groups: Sequence[CellGroup], order: RunOrder, skipped_ids: Collection[str] = ()
     ) -> None:
         """Run the methods of all groups in one order, or take their verdicts from the cache.
 
@@ -94,25 +94,25 @@ class CellRunner:
             chosen = [
                 method_id
                 for method_id in group.list_methods_to_run()
-                if method_id not in without and not group.has_timed_out_enough(method_id)
+                if method_id not in skipped_ids and not group.has_timed_out_enough(method_id)
             ]
             for batch in _make_batches(chosen, order):
-                if not _try_recall_batch(group, batch, order):
+                if not _record_batch_if_all_cached(group, batch, order):
                     self._run_batch(group, batch, order)
 
     def cache_and_repeat_disagreeing(self, groups: Sequence[CellGroup]) -> None:
         """Store the runs of all groups in the cache, then repeat those that disagree."""
         for group in groups:
-            self.cache_group(group)
+            self.cache_group_if_possible(group)
             self._repeat_disagreeing_runs(group)
 
-    def cache_group(self, group: CellGroup) -> None:
+    def cache_group_if_possible(self, group: CellGroup) -> None:
         """Store the runs of a group in the cache, unless they used an override or disagree."""
         key = self._compute_key(group)
         if key and self.override is None:
-            self.cache.store_batch(key, group.list_methods_to_run(), group.runs)
+            self.cache.store_batch_if_cacheable(key, group.list_methods_to_run(), group.runs)
 
-    def run_process(
+    def run_in_one_process(
         self, group: CellGroup, batch: Sequence[str], step: Step, order: RunOrder = RunOrder.GIVEN
     ) -> Sequence[Verdict | None]:
         """Run a batch in one process and count it as a step.
@@ -137,17 +137,17 @@ class CellRunner:
     def _build_and_run_current_runtime(
         self, selected: Sequence[SelectedMethod], cells: CellsOf
     ) -> tuple[BuiltRevisions, Results, list[CellGroup]]:
-        """Build the pair as it is set up now and run all methods once; see `build_and_run_once`."""
+        """Build the pair as it is set up now and run all methods once; see `build_and_run_on_working_runtime`."""
         ends = BuiltRevisions(old=self.built.old, new=self.built.new)
         for build in (ends.old, ends.new):
             self.cost.add(Step.BUILD, build.cpu_seconds)
-        settled, groups = self.compile_and_recall_groups(ends, selected, cells)
-        self._run_first_pass(groups)
+        settled, groups = self.find_unbuildable_and_compile_rest(ends, selected, cells)
+        self._run_once_trying_workaround(groups)
         return ends, settled, groups
 
-    def _run_first_pass(self, groups: Sequence[CellGroup]) -> None:
+    def _run_once_trying_workaround(self, groups: Sequence[CellGroup]) -> None:
         """Run everything once. If a failure suggests an override, run everything again with it."""
-        self.run_groups_in_order(groups, RunOrder.GIVEN)
+        self.run_or_recall_groups_in_order(groups, RunOrder.GIVEN)
         if self.override is not None:
             return
         self.override = _find_workaround(self.built.pair.language, groups)
@@ -156,18 +156,18 @@ class CellRunner:
                 for method_id in group.list_methods_to_run():
                     del group.runs[method_id]
                 group.known = {}
-            self.run_groups_in_order(groups, RunOrder.GIVEN)
+            self.run_or_recall_groups_in_order(groups, RunOrder.GIVEN)
 
     def _run_batch(self, group: CellGroup, batch: Sequence[str], order: RunOrder) -> None:
         """Run a batch in one process; a method without a verdict runs again alone."""
         step = self.step or _STEPS[order]
         for method_id, verdict in zip(
-            batch, self.run_process(group, batch, step, order), strict=True
+            batch, self.run_in_one_process(group, batch, step, order), strict=True
         ):
             recorded = order
             if verdict is None:
                 recorded = RunOrder.ALONE
-                (verdict,) = self.run_process(group, [method_id], step, recorded)
+                (verdict,) = self.run_in_one_process(group, [method_id], step, recorded)
             assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
             group.record_run(method_id, verdict, recorded)
 
@@ -182,7 +182,7 @@ class CellRunner:
         for order in RUN_ORDERS:
             for batch in _make_batches(group.list_methods_to_run(), order):
                 if order is not RunOrder.ALONE or split.issuperset(batch):
-                    verdicts = self.run_process(group, batch, Step.RUN_REPEATED, order)
+                    verdicts = self.run_in_one_process(group, batch, Step.RUN_REPEATED, order)
                     for method_id, verdict in zip(batch, verdicts, strict=True):
                         if verdict is not None and method_id in split:
                             group.record_run(method_id, verdict, order)
@@ -194,7 +194,7 @@ class CellRunner:
     def _compute_key(self, group: CellGroup) -> str | None:
         """Return the group's cache key; None if there is nothing to run or no content digest."""
         methods = [group.methods[method_id] for method_id in group.list_methods_to_run()]
-        content = self.built.digest_content(group.compiled) if methods else None
+        content = self.built.digest_run_inputs(group.compiled) if methods else None
         return (
             compute_batch_key(content, methods, get_engine_version(self.built.pair.language))
             if content
@@ -212,7 +212,7 @@ def _find_workaround(language: str, groups: Sequence[CellGroup]) -> str | None:
     return None
 
 
-def _try_recall_batch(group: CellGroup, batch: Sequence[str], order: RunOrder) -> bool:
+def _record_batch_if_all_cached(group: CellGroup, batch: Sequence[str], order: RunOrder) -> bool:
     """Record the cache's verdicts for a batch, if it has all of them, and return whether it has.
 
     A part of them is not used: the other methods would run in another process than the cached ones.

@@ -64,13 +64,13 @@ def decide_candidate(
 
     build_changed  whether the pair changes the build, so that no repair gets a track
     """
-    cells = evaluation.get_cells(method_id)
-    evidence = evaluation.get_evidence(method_id)
+    cells = evaluation.get_deciding_cells(method_id)
+    evidence = evaluation.get_worst_evidence(method_id)
     if evidence is not Evidence.AGREED:
         return _make_drop(str(evidence))
     label_or_reason = decide_label(candidate.change, {cell: r.outcome for cell, r in cells.items()})
     by_unit = decide_published_label(
-        candidate.change, {cell: r.unit_outcome for cell, r in cells.items()}
+        candidate.change, {cell: r.outcome_by_unit for cell, r in cells.items()}
     )
     label_by_module = by_unit if isinstance(by_unit, Label) else None
     if not isinstance(label_or_reason, Label) and label_by_module is None:
@@ -169,11 +169,11 @@ def _drop_contradiction(reason: str, cells: Mapping[Cell, CellResult]) -> Decisi
     if verdict.outcome is Outcome.UNBUILDABLE and verdict.signature in LIBRARY_REASONS:
         return _make_drop(verdict.signature, reason)
     withheld = f'environment: {verdict.environment}' if verdict.environment else None
-    parts = (verdict.signature, find_missing_name(verdict), withheld)
+    parts = (verdict.signature, find_missing_environment_variable(verdict), withheld)
     return _make_drop(reason, ', '.join(filter(None, parts)))
 
 
-def find_missing_name(verdict: Verdict) -> str | None:
+def find_missing_environment_variable(verdict: Verdict) -> str | None:
     """Return the name that a test looked up in vain, if it is written like an environment variable.
 
     Other messages are not the same in each run.

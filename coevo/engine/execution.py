@@ -64,10 +64,12 @@ def evaluate_pair(
     all_cells  whether to run new tests on old code also for labels that do not depend on it
     """
     runner = CellRunner(built=builder.build(pair), cache=cache, override=override)
-    ends, settled, groups = runner.build_and_run_once(selected, list_cells_of_candidate)
-    runner.run_groups_in_order(groups, RunOrder.REVERSED)
+    ends, settled, groups = runner.build_and_run_on_working_runtime(
+        selected, list_cells_of_candidate
+    )
+    runner.run_or_recall_groups_in_order(groups, RunOrder.REVERSED)
     contradicted = _find_unlabellable_methods(selected, collect_results(settled, groups))
-    runner.run_groups_in_order(groups, RunOrder.ALONE, without=contradicted)
+    runner.run_or_recall_groups_in_order(groups, RunOrder.ALONE, skipped_ids=contradicted)
     runner.cache_and_repeat_disagreeing(groups)
     results, groups = _run_extension_cells(
         runner, ends, selected, collect_results(settled, groups), groups
@@ -78,13 +80,13 @@ def evaluate_pair(
         override=runner.override,
         results=results,
         selected=selected,
-        fixed_by_settings=_find_fixed_by_settings(
+        fixed_by_settings=_rerun_and_find_fixed_by_settings(
             runner, ends, groups, _find_broken_cells(selected, results)
         )
         if offers_capability(pair.language, Capability.BORROW)
         else {},
         cost=runner.cost,
-        recorded=_run_new_tests_on_old(runner, ends, selected, results) if all_cells else {},
+        recorded=_run_recorded_cells(runner, ends, selected, results) if all_cells else {},
     )
 
 
@@ -96,9 +98,9 @@ def evaluate_new_revision(
     Nothing is run at the old revision. Runs that disagree are repeated.
     """
     runner = CellRunner(built=builder.build(pair), cache=cache)
-    _, settled, groups = runner.build_and_run_once(selected, _list_new_revision_cells)
+    _, settled, groups = runner.build_and_run_on_working_runtime(selected, _list_new_revision_cells)
     for order in (RunOrder.REVERSED, RunOrder.ALONE):
-        runner.run_groups_in_order(groups, order)
+        runner.run_or_recall_groups_in_order(groups, order)
     runner.cache_and_repeat_disagreeing(groups)
     return PairEvaluation(
         built=runner.built,
@@ -135,14 +137,16 @@ def _can_be_labelled(item: SelectedMethod, cells: Mapping[Cell, CellResult]) -> 
     """Return whether a method may still get a label: it has one so far, or its runs disagree."""
     if not _do_all_runs_agree(cells):
         return True
-    return any(isinstance(verdict, Label) for verdict in _compute_labels(item, cells))
+    return any(
+        isinstance(verdict, Label) for verdict in _compute_labels_by_method_and_unit(item, cells)
+    )
 
 
 def _do_all_runs_agree(cells: Mapping[Cell, CellResult]) -> bool:
     return all(result.evidence is Evidence.AGREED for result in cells.values())
 
 
-def _compute_labels(
+def _compute_labels_by_method_and_unit(
     item: SelectedMethod, cells: Mapping[Cell, CellResult]
 ) -> tuple[Label | str, Label | str]:
     """Return two labels or drop reasons: by the method's own outcomes, and by those of its unit."""
@@ -150,7 +154,7 @@ def _compute_labels(
     return (
         decide_label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
         decide_published_label(
-            item.candidate.change, {cell: r.unit_outcome for cell, r in cells.items()}
+            item.candidate.change, {cell: r.outcome_by_unit for cell, r in cells.items()}
         ),
     )
 
@@ -179,9 +183,9 @@ def _run_extension_cells(
     ]
     if not chosen:
         return results, groups
-    settled, later = runner.compile_and_recall_groups(ends, chosen, lambda _: (LATER_CELL,))
+    settled, later = runner.find_unbuildable_and_compile_rest(ends, chosen, lambda _: (LATER_CELL,))
     for order in RUN_ORDERS:
-        runner.run_groups_in_order(later, order)
+        runner.run_or_recall_groups_in_order(later, order)
     runner.cache_and_repeat_disagreeing(later)
     joined = {method_id: dict(cells) for method_id, cells in results.items()}
     for method_id, cells in collect_results(settled, later).items():
@@ -192,7 +196,7 @@ def _run_extension_cells(
 # -- cells that are recorded but decide nothing --------------------------------------------------
 
 
-def _run_new_tests_on_old(
+def _run_recorded_cells(
     runner: CellRunner, ends: BuiltRevisions, selected: Sequence[SelectedMethod], found: Results
 ) -> Results:
     """Run the new tests of `RECORDED_LABELS` on the old code, in all three orders.
@@ -205,14 +209,19 @@ def _run_new_tests_on_old(
         for item in selected
         if _do_all_runs_agree(cells := found.get(item.method_id, {}))
         and RECORDED_CELL not in cells
-        and any(verdict in RECORDED_LABELS for verdict in _compute_labels(item, cells))
+        and any(
+            verdict in RECORDED_LABELS
+            for verdict in _compute_labels_by_method_and_unit(item, cells)
+        )
     ]
-    settled, groups = runner.compile_and_recall_groups(ends, chosen, lambda _: (RECORDED_CELL,))
+    settled, groups = runner.find_unbuildable_and_compile_rest(
+        ends, chosen, lambda _: (RECORDED_CELL,)
+    )
     runner.step = Step.RUN_RECORDED
     for order in RUN_ORDERS:
-        runner.run_groups_in_order(groups, order)
+        runner.run_or_recall_groups_in_order(groups, order)
     for group in groups:
-        runner.cache_group(group)
+        runner.cache_group_if_possible(group)
     return collect_results(settled, groups)
 
 
@@ -232,7 +241,7 @@ def _find_broken_cells(selected: Sequence[SelectedMethod], found: Results) -> di
     return broken
 
 
-def _find_fixed_by_settings(
+def _rerun_and_find_fixed_by_settings(
     runner: CellRunner,
     ends: BuiltRevisions,
     groups: Sequence[CellGroup],
@@ -254,7 +263,9 @@ def _find_fixed_by_settings(
                 and method_id in group.methods
                 and method_id not in fixed_by_settings
             }
-            borrowed = BorrowedSettings(rev=ends.get_other_build(group.cell).rev, scope=scope)
+            borrowed = BorrowedSettings(
+                rev=ends.get_build_opposite_to_code(group.cell).rev, scope=scope
+            )
             compiled = group.compiled
             if methods and runner.built.do_settings_differ(
                 compiled.code_rev, compiled.module, borrowed
@@ -279,7 +290,7 @@ def _run_and_list_passing(runner: CellRunner, group: CellGroup) -> list[str]:
     """Run a group in one process and return the methods that pass; nothing is recorded as a run."""
     runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
     batch = group.list_methods_to_run()
-    verdicts = runner.run_process(group, batch, Step.RUN_FOR_CAUSE)
+    verdicts = runner.run_in_one_process(group, batch, Step.RUN_FOR_CAUSE)
     return [
         method_id
         for method_id, verdict in zip(batch, verdicts, strict=True)

@@ -49,7 +49,7 @@ def rerun_and_find_doubts(
         for cell, method in _list_passing_cells(evaluation, item):
             tests, code = ends.get_tests_build(cell).rev, ends.get_code_build(cell).rev
             conditions = _make_observing_conditions(evaluation, repository, tests, method)
-            reason = _find_doubt(evaluation, (tests, code), method, conditions)
+            reason = _rerun_and_find_confirmed_doubt(evaluation, (tests, code), method, conditions)
             if reason is not None:
                 reasons[item.method_id] = reason
                 break
@@ -74,7 +74,7 @@ def rerun_and_find_suite_doubt(
     evaluation.cost.add(Step.RUN_OBSERVED, batch.cpu_seconds)
     for method, verdict in zip(methods, batch.verdicts, strict=True):
         if verdict is None or verdict.tampered is not None:
-            reason = _find_doubt(evaluation, (rev, rev), method, conditions)
+            reason = _rerun_and_find_confirmed_doubt(evaluation, (rev, rev), method, conditions)
             if reason is not None:
                 return f'{reason} {method.test_method}'
     return None
@@ -96,14 +96,14 @@ def _list_passing_cells(
     evaluation: PairEvaluation, item: SelectedMethod
 ) -> Iterator[tuple[Cell, TestMethod]]:
     """Yield the deciding cells in which a method passes, with the method as it is there."""
-    results = evaluation.get_cells(item.method_id)
+    results = evaluation.get_deciding_cells(item.method_id)
     for cell in list_cells_of_candidate(item.candidate):
         method = get_method_in_cell(item.candidate, cell)
         if cell in results and results[cell].outcome is Outcome.PASS and method is not None:
             yield cell, method
 
 
-def _find_doubt(
+def _rerun_and_find_confirmed_doubt(
     evaluation: PairEvaluation,
     revs: tuple[str, str],
     method: TestMethod,
@@ -145,7 +145,7 @@ Traces = Mapping[tuple[str, Cell], Trace]
 """Traces by method id and cell; unknown ones are left out."""
 
 
-def trace_cells(
+def trace_passing_cells(
     evaluation: PairEvaluation,
     selected: Mapping[Cell, Sequence[SelectedMethod]],
     files: Mapping[PairEnd, Collection[str]],
@@ -162,7 +162,9 @@ def trace_cells(
     built = evaluation.built
     ends = BuiltRevisions(old=evaluation.old, new=evaluation.new)
     conditions = RunConditions(override=evaluation.override)
-    for cell, module, shared, methods_by_id in _form_groups(evaluation, selected, alone):
+    for cell, module, shared, methods_by_id in _group_passing_by_cell_module_shared(
+        evaluation, selected, alone
+    ):
         tests, code = ends.get_tests_build(cell), ends.get_code_build(cell)
         methods = tuple(methods_by_id.values())
         compiled = built.compile(tests.rev, code.rev, module, methods=methods)
@@ -175,7 +177,7 @@ def trace_cells(
     return traces
 
 
-def _form_groups(
+def _group_passing_by_cell_module_shared(
     evaluation: PairEvaluation,
     selected: Mapping[Cell, Sequence[SelectedMethod]],
     alone: Collection[str],
@@ -187,7 +189,7 @@ def _form_groups(
     for cell, items in selected.items():
         members: dict[tuple[str, bool], dict[str, TestMethod]] = {}
         for item in items:
-            result = evaluation.get_cells(item.method_id).get(cell)
+            result = evaluation.get_deciding_cells(item.method_id).get(cell)
             method = get_method_in_cell(item.candidate, cell)
             if result is not None and result.outcome is Outcome.PASS and method is not None:
                 key = method.module, item.method_id not in alone

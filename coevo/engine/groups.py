@@ -43,7 +43,7 @@ class BuiltRevisions:
         """Return the build of the revision that the cell's code comes from."""
         return self.new if cell.code_is_new else self.old
 
-    def get_other_build(self, cell: Cell) -> Build:
+    def get_build_opposite_to_code(self, cell: Cell) -> Build:
         """Return the build of the revision that the cell's code does not come from."""
         return self.old if cell.code_is_new else self.new
 
@@ -89,7 +89,7 @@ class CellGroup:
         return any(run.order is RunOrder.COMPILE for run in self.runs.get(method_id, ()))
 
 
-def has_no_result(groups: Sequence[CellGroup]) -> bool:
+def has_no_result_on_own_code(groups: Sequence[CellGroup]) -> bool:
     """Return whether no test produced a result on its own revision's code.
 
     That is so if each test does not compile, or its process refuses the project's options. Tests
@@ -168,7 +168,7 @@ def collect_results(settled: Results, groups: Sequence[CellGroup]) -> Results:
     results = {method_id: dict(cells) for method_id, cells in settled.items()}
     for group in groups:
         for method_id, runs in group.runs.items():
-            whole = group.compiled.is_whole(group.methods[method_id])
+            whole = group.compiled.does_unit_compile(group.methods[method_id])
             result = CellResult(runs=tuple(runs), unit_ok=whole)
             results.setdefault(method_id, {})[group.cell] = result
     return {method_id: dict(sorted(cells.items())) for method_id, cells in sorted(results.items())}

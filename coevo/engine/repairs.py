@@ -43,7 +43,7 @@ def classify_repair(label: Label | None, cause: BreakageCause | None) -> RepairK
     return RepairKind.SYNTAX if cause is BreakageCause.SYNTAX else RepairKind.EXECUTION
 
 
-def collect_repair_evidence(
+def run_and_collect_repair_evidence(
     evaluation: PairEvaluation,
     repairs: Sequence[SelectedMethod],
     selected: Sequence[SelectedMethod],
@@ -60,8 +60,8 @@ def collect_repair_evidence(
     runner = _GuardRunner(
         built=evaluation.built, cost=evaluation.cost, override=evaluation.override
     )
-    named = _find_passing_siblings(
-        runner, repairs, _collect_known_passes(evaluation, selected), siblings
+    named = _run_and_name_passing_siblings(
+        runner, repairs, _collect_known_passes_on_old(evaluation, selected), siblings
     )
     old = _run_under_clock(runner, evaluation, repairs, Cell.T_OLD_C_OLD, pair.old)
     new = _run_under_clock(runner, evaluation, repairs, Cell.T_NEW_C_NEW, pair.new)
@@ -104,7 +104,7 @@ class _GuardRunner:
 # -- siblings ------------------------------------------------------------------------------------
 
 
-def _collect_known_passes(
+def _collect_known_passes_on_old(
     evaluation: PairEvaluation, selected: Sequence[SelectedMethod]
 ) -> dict[TestMethod, bool]:
     """Return whether tests pass in t_old_c_old, for all tests that were run there."""
@@ -112,11 +112,11 @@ def _collect_known_passes(
         item.candidate.old: cells[Cell.T_OLD_C_OLD].outcome is Outcome.PASS
         for item in selected
         if item.candidate.old is not None
-        and Cell.T_OLD_C_OLD in (cells := evaluation.get_cells(item.method_id))
+        and Cell.T_OLD_C_OLD in (cells := evaluation.get_deciding_cells(item.method_id))
     }
 
 
-def _find_passing_siblings(
+def _run_and_name_passing_siblings(
     runner: _GuardRunner,
     repairs: Sequence[SelectedMethod],
     known: dict[TestMethod, bool],
@@ -129,7 +129,9 @@ def _find_passing_siblings(
     sibling_names: dict[str, str] = {}
     for item in repairs:
         for group in siblings(_get_old_method(item)):
-            _run_and_note_passes(runner, [method for method in group if method not in known], known)
+            _run_on_old_and_note_passes(
+                runner, [method for method in group if method not in known], known
+            )
             passing = next((method for method in group if known[method]), None)
             if passing is not None:
                 sibling_names[item.method_id] = f'{passing.test_class}#{passing.test_method}'
@@ -137,7 +139,7 @@ def _find_passing_siblings(
     return sibling_names
 
 
-def _run_and_note_passes(
+def _run_on_old_and_note_passes(
     runner: _GuardRunner, methods: Sequence[TestMethod], known: dict[TestMethod, bool]
 ) -> None:
     """Run tests of one module in t_old_c_old and add to `known` whether they pass.
@@ -177,7 +179,7 @@ def _run_under_clock(
     by_module: dict[str, dict[str, TestMethod]] = {}
     for item in repairs:
         method = _get_old_method(item) if cell is Cell.T_OLD_C_OLD else item.candidate.method
-        if evaluation.get_cells(item.method_id)[cell].outcome is Outcome.COMPILE_ERROR:
+        if evaluation.get_deciding_cells(item.method_id)[cell].outcome is Outcome.COMPILE_ERROR:
             outcomes[item.method_id] = Outcome.COMPILE_ERROR
         else:
             by_module.setdefault(method.module, {})[item.method_id] = method
@@ -188,7 +190,7 @@ def _run_under_clock(
         compiled = runner.compile_on_own_code(commit.rev, module)
         verdicts = runner.run_methods(compiled, tuple(methods.values()), conditions)
         for (method_id, method), verdict in zip(methods.items(), verdicts, strict=True):
-            expected = evaluation.get_cells(method_id)[cell].outcome
+            expected = evaluation.get_deciding_cells(method_id)[cell].outcome
             if verdict is None or verdict.outcome not in (expected, Outcome.INFRA):
                 verdict = runner.run_methods(compiled, [method], conditions)[
                     0

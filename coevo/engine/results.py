@@ -90,11 +90,11 @@ class CellResult:
         return min((run.verdict for run in self.runs), key=lambda v: WORST_FIRST.index(v.outcome))
 
     @property
-    def unit_outcome(self) -> Outcome:
-        """The outcome that counts for the cell, as `compute_unit_outcome` gives it."""
-        return self.compute_unit_outcome(self.deciding_verdict)
+    def outcome_by_unit(self) -> Outcome:
+        """The outcome that counts for the cell, as `compute_outcome_by_unit` gives it."""
+        return self.compute_outcome_by_unit(self.deciding_verdict)
 
-    def compute_unit_outcome(self, verdict: Verdict) -> Outcome:
+    def compute_outcome_by_unit(self, verdict: Verdict) -> Outcome:
         """Return COMPILE_ERROR if the method's unit does not compile, else the verdict's outcome.
 
         The project's own tool, such as Maven, runs no test if any file of the unit does not
@@ -194,19 +194,21 @@ class PairEvaluation:
         """The build of the new revision."""
         return self.built.new
 
-    def get_cells(self, method_id: str) -> Mapping[Cell, CellResult]:
+    def get_deciding_cells(self, method_id: str) -> Mapping[Cell, CellResult]:
         """Return the deciding cells of a method; empty if it was not run."""
         return self.results.get(method_id, {})
 
-    def get_all_cells(self, method_id: str) -> Mapping[Cell, CellResult]:
+    def get_deciding_and_recorded_cells(self, method_id: str) -> Mapping[Cell, CellResult]:
         """Return the deciding and the recorded cells of a method."""
         return dict(
-            sorted({**self.get_cells(method_id), **self.recorded.get(method_id, {})}.items())
+            sorted(
+                {**self.get_deciding_cells(method_id), **self.recorded.get(method_id, {})}.items()
+            )
         )
 
-    def get_evidence(self, method_id: str) -> Evidence:
+    def get_worst_evidence(self, method_id: str) -> Evidence:
         """Return the worst evidence of the deciding cells; flaky is worse than order-dependent."""
-        kinds = {result.evidence for result in self.get_cells(method_id).values()}
+        kinds = {result.evidence for result in self.get_deciding_cells(method_id).values()}
         for worst in (Evidence.FLAKY, Evidence.ORDER_DEPENDENT):
             if worst in kinds:
                 return worst

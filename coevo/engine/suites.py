@@ -72,7 +72,7 @@ class SuiteAnswerCache:
         self._locks: dict[tuple[str, str], threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def get_or_run_answer(self, built: BuiltPair, build: Build) -> tuple[str, float]:
+    def get_answer_and_cpu_seconds_spent(self, built: BuiltPair, build: Build) -> tuple[str, float]:
         """Return the answer for one end of a pair, and the CPU seconds used for it just now.
 
         The first call for a revision and runtime runs its tests; later ones return the answer and
@@ -108,7 +108,7 @@ class SuiteRun:
     uncompilable: str | None = None
 
     @property
-    def seconds_left(self) -> float:
+    def cpu_seconds_left(self) -> float:
         """The CPU seconds that are left; negative if the last process exceeded the limit."""
         return self.cpu_seconds - self.spent
 
@@ -182,12 +182,12 @@ def _run_processes(
     verdicts: dict[TestMethod, Verdict] = {}
     rest = list(methods)
     for _ in range(MOST_PROCESSES):
-        if rest and run.seconds_left > 0:
+        if rest and run.cpu_seconds_left > 0:
             verdicts |= _run_process(run, compiled, rest, override)
             rest = [method for method in rest if method not in verdicts]
     slow = [method for method, verdict in verdicts.items() if verdict.outcome is Outcome.TIMEOUT]
     for method in slow:
-        if run.seconds_left > 0:
+        if run.cpu_seconds_left > 0:
             verdicts |= _run_process(run, compiled, [method], override)
     return list(verdicts.values())
 
@@ -202,7 +202,7 @@ def _run_process(
     Raises: Transient if the process does not start.
     """
     conditions = RunConditions(
-        override=override, process_cpu_limit=max(run.seconds_left, LEAST_FOR_A_PROCESS)
+        override=override, process_cpu_limit=max(run.cpu_seconds_left, LEAST_FOR_A_PROCESS)
     )
     batch = run.built.run(compiled, methods, conditions)
     run.spent += batch.cpu_seconds
@@ -210,7 +210,7 @@ def _run_process(
     for verdict in verdicts.values():
         if verdict.outcome is Outcome.INFRA:
             raise Transient(f'a test process did not start: {verdict.message.strip()}')
-    cut_short = run.seconds_left <= 0
+    cut_short = run.cpu_seconds_left <= 0
     return {
         method: verdict
         for method, verdict in verdicts.items()

@@ -59,10 +59,10 @@ def run_project_for_dropped_methods(
     runs: dict[tuple[PairEnd, str], ProjectRun] = {}
     for item, decision in decided:
         if decision.reason is None or (
-            evaluation.get_evidence(item.method_id) is not Evidence.AGREED
+            evaluation.get_worst_evidence(item.method_id) is not Evidence.AGREED
         ):
             continue
-        cells = evaluation.get_cells(item.method_id)
+        cells = evaluation.get_deciding_cells(item.method_id)
         for end, method, result in _list_failing_ends(item, cells):
             key = end, method.module
             if key not in runs:
@@ -71,7 +71,7 @@ def run_project_for_dropped_methods(
             if report.statuses.get(end, RAN) == RAN:
                 report.statuses[end] = run.status
             ruling = run.outcomes.get(method)
-            if ruling is not None and _name_outcome_class(ruling) != _name_outcome_class(
+            if ruling is not None and _name_outcome_or_broken(ruling) != _name_outcome_or_broken(
                 result.outcome
             ):
                 report.decisions[item.method_id] = _make_drop(decision, end, result, ruling)
@@ -99,7 +99,7 @@ def _list_failing_ends(
             yield end, method, result
 
 
-def _name_outcome_class(outcome: Outcome) -> str:
+def _name_outcome_or_broken(outcome: Outcome) -> str:
     """Return `broken` for a broken or unbuildable outcome, else the outcome's own name.
 
     Two runs agree if these are equal.

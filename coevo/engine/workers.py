@@ -73,7 +73,9 @@ def run_in_parallel(
                 item = todo.get_nowait()
             except queue.Empty:
                 return
-            result = _try_item(work, item, partial(_open_once, builders, opened), stop)
+            result = _retry_item_if_transient(
+                work, item, partial(_open_once, builders, opened), stop
+            )
             if isinstance(result, Bug) and opened:
                 opened.pop().close()
             done.put((item, result))
@@ -92,7 +94,7 @@ def run_in_parallel(
     finally:
         stop.set()
         builders.halt()
-        _wait_for_threads(threads)
+        _wait_briefly_for_threads(threads)
 
 
 def _open_once(builders: BuilderPool, opened: list[Builder]) -> Builder:
@@ -102,14 +104,14 @@ def _open_once(builders: BuilderPool, opened: list[Builder]) -> Builder:
     return opened[0]
 
 
-def _wait_for_threads(threads: Sequence[threading.Thread]) -> None:
+def _wait_briefly_for_threads(threads: Sequence[threading.Thread]) -> None:
     deadline = time.monotonic() + _ENDING_SECONDS
     for thread in threads:
         if thread.is_alive():
             thread.join(max(0.0, deadline - time.monotonic()))
 
 
-def _try_item(
+def _retry_item_if_transient(
     work: Work[Item, Result],
     item: Item,
     builder: Callable[[], Builder],
@@ -158,17 +160,17 @@ class BuilderPool:
                 self._engine = self._language.make_engine(self._run, self._stack)
             return self._engine.make_builder()
 
-    def forget_pair(self, pair: Pair) -> None:
+    def remove_builds_no_longer_needed(self, pair: Pair) -> None:
         """Note that a pair is done; remove builds of revisions that no other pair needs."""
         for rev in (pair.old.rev, pair.new.rev):
             self._uses[rev] -= 1
             if not self._uses[rev] and self._engine is not None:
-                self._engine.forget_revision(rev)
+                self._engine.remove_builds_of_revision(rev)
 
     def halt(self) -> None:
         """Stop what threads may be waiting for, and refuse new builders."""
         with self._lock:
             self._halted = True
             if self._engine is not None:
-                self._engine.halt()
+                self._engine.stop_running_processes()
         self._run.end_helpers()

@@ -95,9 +95,9 @@ class Assignment:
         return self.task.asks_for_code
 
     @property
-    def has_gold(self) -> bool:
+    def was_gold_written(self) -> bool:
         """False if the developers wrote no answer: the task is a function that no test executes."""
-        return has_gold(self.task)
+        return was_gold_written(self.task)
 
     @property
     def is_graded_as_a_whole(self) -> bool:
@@ -137,7 +137,7 @@ class Assignment:
         return next(iter(sorted(names & LANGUAGES[self.task.language].WORKAROUNDS)), None)
 
 
-def has_gold(task: TaskRow) -> bool:
+def was_gold_written(task: TaskRow) -> bool:
     """Return False if the developers wrote no answer to a task."""
     return task.gold_adequacy is None or task.gold_adequacy.tests > 0
 
@@ -190,7 +190,7 @@ def load_task_ids(place: Path | str) -> frozenset[str]:
         return list_task_ids(snapshot.attach_snapshots_unchecked((place,)))
 
 
-def list_answered_tasks(path: Path, place: Path | str) -> frozenset[str]:
+def list_answered_task_ids(path: Path, place: Path | str) -> frozenset[str]:
     """Return the tasks of a snapshot that the predictions of a file or folder answer.
 
     Raises: Fatal for a bad file, or for a task that the snapshot lacks.
@@ -281,7 +281,7 @@ def load_assignments(
     """
     opened = snapshot.attach_snapshots((place,))
     _check_task_ids(place, tasks, opened)
-    snapshot.require_texts(place, tasks)
+    snapshot.refuse_code_free_edition(place, tasks)
     _refuse_withheld_tasks(place, opened, tasks or ())
     where = _build_wanted_condition(tasks, leaking=leaking)
     methods: dict[str, list[MethodRow]] = defaultdict(list)
@@ -315,21 +315,21 @@ def load_assignments(
 def _refuse_withheld_tasks(
     place: Path | str, opened: OpenedSnapshots, tasks: Collection[str]
 ) -> None:
-    withheld = sorted(_list_withheld_tasks(opened) & set(tasks))
+    withheld = sorted(_list_withheld_ids(opened) & set(tasks))
     if withheld:
         raise Fatal(
             f'{place} has no texts of {", ".join(withheld[:3])}'
             f'{f" and {len(withheld) - 3} more" if len(withheld) > 3 else ""}; '
-            f'{snapshot.suggest_filling(place, *withheld)} fills them in'
+            f'{snapshot.format_filling_command(place, *withheld)} fills them in'
         )
 
 
 def list_withheld_ids(place: Path | str) -> frozenset[str]:
     """Return the ids of the tasks whose texts a snapshot withholds."""
-    return _list_withheld_tasks(snapshot.attach_snapshots_unchecked((place,)))
+    return _list_withheld_ids(snapshot.attach_snapshots_unchecked((place,)))
 
 
-def _list_withheld_tasks(opened: OpenedSnapshots) -> frozenset[str]:
+def _list_withheld_ids(opened: OpenedSnapshots) -> frozenset[str]:
     sql = f'SELECT task_id FROM {opened.rows["tasks"]} WHERE {TEXTS_WITHHELD}'
     return frozenset(task_id for (task_id,) in opened.connection.execute(sql).fetchall())
 
@@ -340,13 +340,13 @@ def describe_withheld_tasks(place: Path | str) -> str | None:
     None if there are none.
     """
     opened = snapshot.attach_snapshots_unchecked((place,))
-    count = len(_list_withheld_tasks(opened))
+    count = len(_list_withheld_ids(opened))
     if not count:
         return None
     total = len(list_task_ids(opened))
     return (
         f'{count} of {total} tasks are left out, since {place} lacks their texts: '
-        f'{snapshot.suggest_filling(place)} fills them in'
+        f'{snapshot.format_filling_command(place)} fills them in'
     )
 
 

@@ -83,7 +83,7 @@ def grade_if_refused(attempt: TaskAttempt) -> GradingResult | None:
     elif prediction.file is not None:
         refusal = find_file_refusal(prediction.file, path)
     else:
-        refusal = find_refusal(prediction.patch, path, _list_production_files(assignment))
+        refusal = find_refusal(prediction.patch, path, _list_dependency_and_focus_files(assignment))
     return None if refusal is None else make_refused_result(assignment, refusal)
 
 
@@ -111,7 +111,7 @@ def _make_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase |
         applied = replace_file(prediction.file, task.test_file, start)
     else:
         applied = apply_patch(
-            prediction.patch, task.test_file, start, _list_production_files(assignment)
+            prediction.patch, task.test_file, start, _list_dependency_and_focus_files(assignment)
         )
     gold = load_content(states.source, task.new_rev, task.test_file)
     applied = refuse_by_language(applied, task.test_file, (start, gold))
@@ -149,11 +149,13 @@ def _make_code_case(
         patched=start,
         tests_rev=tests_rev,
         left_out=applied.left_out,
-        gold_rev=_commit_gold(states, task, start_rev, code.gold),
+        gold_rev=_commit_start_with_gold_code(states, task, start_rev, code.gold),
     )
 
 
-def _commit_gold(states: StartStates, task: TaskRow, start_rev: str, paths: Iterable[str]) -> str:
+def _commit_start_with_gold_code(
+    states: StartStates, task: TaskRow, start_rev: str, paths: Iterable[str]
+) -> str:
     """Write the start state with gold's code as a commit, and return its hash."""
     code = ((path, load_content(states.source, task.new_rev, path)) for path in paths)
     return states.commit_code(task, 'gold', start_rev, tuple(code))
@@ -191,7 +193,7 @@ def grade_case(shared: RepositoryContext, case: GradingCase, builder: Builder) -
         building = time.monotonic() - began
         judgement = grade_targets(context, case.patched, methods, shared.known)
     except (BuildFailure, CorruptObject) as error:
-        return _describe_trouble(assignment, error)
+        return _make_build_trouble_result(assignment, error)
     judgement.seconds += building
     if shared.measures is None:
         return judgement
@@ -215,7 +217,7 @@ def _grade_suite_case(
             return grade_fixed_suite(context, case, methods, ledger)
         return grade_suite(context, case.patched, methods, ledger)
     except (BuildFailure, CorruptObject) as error:
-        return _describe_trouble(assignment, error)
+        return _make_build_trouble_result(assignment, error)
 
 
 def _grade_code_case(
@@ -235,10 +237,12 @@ def _grade_code_case(
         ledger = shared.known.preconditions.ledger
         return grade_code(context, case.tests_rev, case.left_out, ledger)
     except (BuildFailure, CorruptObject) as error:
-        return _describe_trouble(assignment, error)
+        return _make_build_trouble_result(assignment, error)
 
 
-def _describe_trouble(assignment: Assignment, error: BuildFailure | CorruptObject) -> GradingResult:
+def _make_build_trouble_result(
+    assignment: Assignment, error: BuildFailure | CorruptObject
+) -> GradingResult:
     detail = Detail.NO_REPOSITORY if isinstance(error, CorruptObject) else Detail.NOT_BUILT
     return make_trouble_result(assignment, detail, str(error))
 
@@ -257,7 +261,7 @@ def _make_context(shared: RepositoryContext, case: GradingCase, builder: Builder
     )
 
 
-def _list_production_files(assignment: Assignment) -> frozenset[str]:
+def _list_dependency_and_focus_files(assignment: Assignment) -> frozenset[str]:
     task = assignment.task
     focus = {entry.file for entry in task.focus or ()}
     return frozenset({entry.file for entry in task.dependencies} | focus)

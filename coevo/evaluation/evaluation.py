@@ -20,14 +20,18 @@ from coevo.evaluation.assignments import (
 )
 from coevo.evaluation.examination import GradingRun
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.measuring.askable import add_strict_askable
+from coevo.evaluation.measuring.askable import fill_missing_strict_askable
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
-from coevo.evaluation.options import EvaluationOptions, check_writable, verify_and_get_sha256
+from coevo.evaluation.options import (
+    EvaluationOptions,
+    create_writable_folder,
+    verify_and_get_sha256,
+)
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.parts import select_tasks
 from coevo.evaluation.predictions import (
     GOLD,
-    check_predictions,
+    check_and_select_predictions,
     load_predictions,
     make_gold_predictions,
 )
@@ -38,7 +42,7 @@ from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.results import write_results
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
-from coevo.evaluation.suites.results import write_suites
+from coevo.evaluation.suites.results import write_or_remove_suites
 from coevo.languages import universal_mutator
 from coevo.languages.capabilities import NOT_OFFERED, Capability
 from coevo.languages.mutation import MutationTool
@@ -83,11 +87,11 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
     snapshot_sha256 = verify_and_get_sha256(options.snapshot)
     wanted = _select_assignments(options, listener.say)
     opened = snapshot.attach_snapshots_unchecked((options.snapshot,))  # verified above
-    wanted = add_strict_askable(opened, wanted)
+    wanted = fill_missing_strict_askable(opened, wanted)
     predictions = _load_predictions(options, wanted, list_task_ids(opened))
     answers = list_attempts(wanted, predictions)
     header = _make_header(options, snapshot_sha256, predictions)
-    missing_runtimes = _install_runtimes(wanted, listener.say)
+    missing_runtimes = _install_runtimes_and_list_missing(wanted, listener.say)
     languages = {assignment.task.language for assignment in wanted}
     if options.pit:
         for tool in _list_mutation_tools(languages):
@@ -138,7 +142,7 @@ def _select_assignments(options: EvaluationOptions, say: Say) -> tuple[Assignmen
     if options.family is not None:
         wanted = tuple(assignment for assignment in wanted if assignment.family is options.family)
     if options.predictions == GOLD:
-        wanted = tuple(assignment for assignment in wanted if assignment.has_gold)
+        wanted = tuple(assignment for assignment in wanted if assignment.was_gold_written)
     if not wanted:
         raise Fatal(
             'no task is left to score; select other tasks, give an earlier cutoff, or set '
@@ -147,7 +151,9 @@ def _select_assignments(options: EvaluationOptions, say: Say) -> tuple[Assignmen
     return wanted if options.part is None else select_tasks(options.part, wanted)
 
 
-def _install_runtimes(wanted: Iterable[Assignment], say: Say) -> frozenset[tuple[str, str]]:
+def _install_runtimes_and_list_missing(
+    wanted: Iterable[Assignment], say: Say
+) -> frozenset[tuple[str, str]]:
     """Install the runtimes with which the tasks were made, or others of the same releases.
 
     Return those that cannot be provided, by language and version. A test can behave differently
@@ -161,7 +167,7 @@ def _install_runtimes(wanted: Iterable[Assignment], say: Say) -> frozenset[tuple
     for language, own in sorted(versions.items()):
         runtimes = LANGUAGES[language].make_runtimes(brings=True, say=say)
         missing |= {
-            (language, version) for version in sorted(own) if not runtimes.can_provide(version)
+            (language, version) for version in sorted(own) if not runtimes.try_to_provide(version)
         }
     return frozenset(missing)
 
@@ -185,7 +191,7 @@ def _make_header(
     return ResultHeader(
         snapshot_sha256=snapshot_sha256,
         sandbox=options.sandbox,
-        cutoff=options.cutoff.last_seen if options.cutoff else None,
+        cutoff=options.cutoff.last_day_not_clean if options.cutoff else None,
         models={name: model for name, model in known_models.items() if model is not None},
     )
 
@@ -197,7 +203,7 @@ def _load_predictions(
         return make_gold_predictions(wanted)
     if isinstance(options.predictions, Path):
         return load_predictions(options.predictions, known, options.attempts)
-    return check_predictions('the list', options.predictions, known, options.attempts)
+    return check_and_select_predictions('the list', options.predictions, known, options.attempts)
 
 
 def _check_caches(options: EvaluationOptions) -> None:
@@ -209,7 +215,7 @@ def _check_caches(options: EvaluationOptions) -> None:
     """
     parts = (options.grades_folder, options.oracles_folder, options.pit_folder)
     for folder in (options.evaluation_cache, *filter(os.path.lexists, parts)):
-        check_writable(folder, 'cache')
+        create_writable_folder(folder, 'cache')
 
 
 def _open_ledger(
@@ -253,7 +259,7 @@ def write_evaluation(out: Path, evaluation: Evaluation) -> Report:
     The results are `results.parquet` and, if there are suites, `suites.parquet`.
     """
     write_results(out, evaluation.rows)
-    write_suites(out, evaluation.suites)
+    write_or_remove_suites(out, evaluation.suites)
     results.write_junit(out, evaluation.rows)
     return report.write_report(out, evaluation.rows, evaluation.suites)
 
@@ -345,7 +351,7 @@ def evaluate_into_folder(
 
     Raises: Fatal for a bad file, snapshot or task id, or if `out` cannot be written to.
     """
-    check_writable(out, '`out`')
+    create_writable_folder(out, '`out`')
     options = EvaluationOptions(
         snapshot=place,
         predictions=_convert_predictions(predictions),

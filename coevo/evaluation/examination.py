@@ -83,14 +83,14 @@ class GradingRun:
 
     def grade_attempts(self, answers: Sequence[TaskAttempt]) -> None:
         """Grade all attempts; of equal submissions for a task only the first is run."""
-        left = self._filter_attempts_needing_run(answers)
+        left = self._grade_without_run_and_list_rest(answers)
         first = {attempt.prediction.digest: attempt for attempt in reversed(left)}
         alone = [attempt for attempt in left if first[attempt.prediction.digest] is attempt]
         self._grade_repositories(alone)
         again = [attempt for attempt in left if first[attempt.prediction.digest] is not attempt]
-        self._grade_repositories(self._filter_attempts_needing_run(again))
+        self._grade_repositories(self._grade_without_run_and_list_rest(again))
 
-    def _filter_attempts_needing_run(self, answers: Sequence[TaskAttempt]) -> list[TaskAttempt]:
+    def _grade_without_run_and_list_rest(self, answers: Sequence[TaskAttempt]) -> list[TaskAttempt]:
         return [
             attempt
             for attempt in answers
@@ -111,13 +111,13 @@ class GradingRun:
         if result is None:
             if self._try_recalling(answer):
                 return True
-            result = self._find_missing_runtime(answer)
+            result = self._make_missing_runtime_result(answer)
         if result is None:
             return False
         self._record_grade(answer, result)
         return True
 
-    def _find_missing_runtime(self, answer: TaskAttempt) -> GradingResult | None:
+    def _make_missing_runtime_result(self, answer: TaskAttempt) -> GradingResult | None:
         """Return the result of a task whose runtime is missing; None if it is here."""
         task = answer.assignment.task
         runtime = task.environment.runtime if task.environment else ''
@@ -190,7 +190,7 @@ class GradingRun:
         number = '' if prediction.attempt == 1 else f'.{prediction.attempt}'
         name = f'{encode_folder_name(assignment.task_id)}{number}.json'
         folder = open_place(self.options.evaluation_cache / FAILURES)
-        self.bugs[answer.key] = documents.write_bug_record(
+        self.bugs[answer.key] = documents.write_and_locate_bug_record(
             folder, name, bug, identify_build(), about
         )
         self._record_grade(answer, make_trouble_result(assignment, Detail.BUG, bug.sentence))
@@ -199,7 +199,7 @@ class GradingRun:
 
     def _grade_repository(self, group: Sequence[TaskAttempt]) -> None:
         with ExitStack() as stack:
-            source = self._open_repository(group, stack)
+            source = self._open_repository_or_explain(group, stack)
             if isinstance(source, str):
                 for attempt in group:
                     trouble = make_trouble_result(attempt.assignment, Detail.NO_REPOSITORY, source)
@@ -220,9 +220,11 @@ class GradingRun:
             )
             by_engine = sorted(self._prepare_cases(shared, group), key=_get_engine_key)
             for _, same in groupby(by_engine, key=_get_engine_key):
-                self._run_rounds(shared, list(same))
+                self._run_cases_with_retries(shared, list(same))
 
-    def _open_repository(self, group: Sequence[TaskAttempt], stack: ExitStack) -> Repository | str:
+    def _open_repository_or_explain(
+        self, group: Sequence[TaskAttempt], stack: ExitStack
+    ) -> Repository | str:
         """Return the repository of some tasks, or after the last try why it is unavailable."""
         tasks, trouble = [attempt.assignment.task for attempt in group], ''
         for _ in range(ROUNDS):
@@ -244,7 +246,9 @@ class GradingRun:
             elif isinstance(case, GradingResult):
                 self._record_grade(attempt, case)
 
-    def _run_rounds(self, shared: RepositoryContext, cases: Sequence[GradingCase]) -> None:
+    def _run_cases_with_retries(
+        self, shared: RepositoryContext, cases: Sequence[GradingCase]
+    ) -> None:
         for number in range(ROUNDS):
             failed = []
             for case, result in self._run_cases(shared, cases):
@@ -287,7 +291,7 @@ class GradingRun:
             ) as results,
         ):
             for case, result in results:
-                builders.forget_pair(case.pair)
+                builders.remove_builds_no_longer_needed(case.pair)
                 yield case, result
 
 

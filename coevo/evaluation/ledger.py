@@ -72,15 +72,15 @@ class Ledger:
         if row.outcome is not SuiteOutcome.INFRA:
             self.write_entry(codec.encode_record(row), assignment, 'suite', prediction.digest)
 
-    def read(self, assignment: Assignment, *what: str) -> bytes | None:
+    def read(self, assignment: Assignment, *entry_keys: str) -> bytes | None:
         """Return the entry of a task under the keys `what`; None if it is absent or damaged."""
-        return durable.load_checksummed(self._locate_entry(assignment, what))
+        return durable.load_checksummed_removing_damaged(self._locate_entry(assignment, entry_keys))
 
-    def write_entry(self, data: bytes, assignment: Assignment, *what: str) -> None:
+    def write_entry(self, data: bytes, assignment: Assignment, *entry_keys: str) -> None:
         """Store the entry of a task under the keys `what`."""
-        durable.write_checksummed(self._locate_entry(assignment, what), data)
+        durable.write_checksummed(self._locate_entry(assignment, entry_keys), data)
 
-    def _locate_entry(self, assignment: Assignment, what: Sequence[str]) -> Path:
+    def _locate_entry(self, assignment: Assignment, entry_keys: Sequence[str]) -> Path:
         task, single_revision = assignment.task, assignment.single_revision
         parts = (
             str(get_engine_version(task.language)),
@@ -105,7 +105,7 @@ class Ledger:
                 if task.asks_for_code
                 else ()
             ),
-            *what,
+            *entry_keys,
         )
         text = '\0'.join(parts).encode(errors='surrogateescape')
         key = hashlib.sha256(text).hexdigest()

@@ -81,7 +81,7 @@ class EvaluationOptions:
         return self.evaluation_cache / 'pit'
 
 
-def check_writable(folder: Path, option: str) -> None:
+def create_writable_folder(folder: Path, option: str) -> None:
     """Create a folder, and check that files can be written to it, before anything is run.
 
     Raises: Fatal if it cannot be written to.

@@ -18,7 +18,7 @@ from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import load_results, write_junit, write_results
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
-from coevo.evaluation.suites.results import load_suites, write_suites
+from coevo.evaluation.suites.results import load_suites, write_or_remove_suites
 from coevo.model.errors import Fatal
 
 
@@ -75,7 +75,7 @@ _COMMON = ('snapshot_sha256', 'sandbox', 'cutoff', 'results_version')
 _VERDICT = ('prediction_sha256', 'outcome', 'detail', 'model', 'engine_version')
 
 
-def merge(folders: Sequence[Path], out: Path) -> Report:
+def merge_result_folders(folders: Sequence[Path], out: Path) -> Report:
     """Merge the results in `folders`, and write the files of one evaluation into `out`.
 
     A row that several folders have is taken once. If coevo was in trouble in one folder, the row of
@@ -92,7 +92,7 @@ def merge(folders: Sequence[Path], out: Path) -> Report:
     out.mkdir(parents=True, exist_ok=True)
     write_results(out, merged)
     write_junit(out, merged)
-    write_suites(out, suites)
+    write_or_remove_suites(out, suites)
     return write_report(out, merged, suites)
 
 

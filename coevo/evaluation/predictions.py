@@ -93,7 +93,7 @@ Row = Mapping[str, Any]
 
 
 def load_predictions(
-    path: Path, known: Collection[str], attempts: int | None = None
+    path: Path, known_task_ids: Collection[str], most_attempts: int | None = None
 ) -> tuple[Prediction, ...]:
     """Return the predictions of a file or folder, sorted by task and attempt.
 
@@ -118,19 +118,22 @@ def load_predictions(
             for n, row in enumerate(_load_parquet(path), 1)
         ]
     else:
-        predictions = [_parse_prediction(row, location) for location, row in _read_json_lines(path)]
+        predictions = [
+            _parse_prediction(row, location)
+            for location, row in _read_json_lines_with_location(path)
+        ]
     if not predictions:
         raise Fatal(
             f'{path} has no predictions; add one for each task, since a task without one fails'
         )
-    return check_predictions(path, predictions, known, attempts)
+    return check_and_select_predictions(path, predictions, known_task_ids, most_attempts)
 
 
-def check_predictions(
+def check_and_select_predictions(
     path: Path | str,
     found: Sequence[Prediction],
-    known: Collection[str],
-    attempts: int | None = None,
+    known_task_ids: Collection[str],
+    most_attempts: int | None = None,
 ) -> tuple[Prediction, ...]:
     """Check predictions, and return the first attempts at each task, sorted by task and attempt.
 
@@ -141,14 +144,16 @@ def check_predictions(
     Raises: Fatal for an unknown task, or for attempts that do not fit together.
     """
     for prediction in found:
-        if prediction.task_id not in known:
+        if prediction.task_id not in known_task_ids:
             raise Fatal(
                 f'{path} answers {prediction.task_id!r}, which is not a task of the snapshot; '
                 'remove it, or name the snapshot that the predictions are for'
             )
-    check_attempt_numbers(path, found, attempts)
+    check_attempt_numbers(path, found, most_attempts)
     taken = (
-        prediction for prediction in found if attempts is None or prediction.attempt <= attempts
+        prediction
+        for prediction in found
+        if most_attempts is None or prediction.attempt <= most_attempts
     )
     return tuple(sorted(taken, key=lambda one: (one.task_id, one.attempt)))
 
@@ -203,7 +208,7 @@ def _load_parquet(path: Path) -> list[Row]:
         raise Fatal(f'{path} cannot be read as Parquet: {first_line}') from None
 
 
-def _read_json_lines(path: Path) -> Iterator[tuple[str, Row]]:
+def _read_json_lines_with_location(path: Path) -> Iterator[tuple[str, Row]]:
     try:
         text = _read_bytes(path).decode('utf-8-sig')
     except UnicodeDecodeError:

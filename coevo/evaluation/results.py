@@ -69,7 +69,7 @@ def write_rows(folder: Path, form: TableFormat[Row], rows: Sequence[Row]) -> Pat
     return path
 
 
-def find_results(folder: Path) -> Path:
+def find_results_folder(folder: Path) -> Path:
     """Return the folder `results` in a folder if only that one has results, else the folder itself.
 
     The output of a `coevo run` has its results in such a folder.
@@ -159,11 +159,13 @@ _ELEMENT = {
 
 def write_junit(folder: Path, rows: Sequence[MethodResult]) -> Path:
     """Write `junit.xml` for all rows, which are sorted by task and attempt, and return its path."""
-    root = ElementTree.Element('testsuites', _count_outcomes(rows))
+    root = ElementTree.Element('testsuites', _count_outcomes_for_junit(rows))
     for (task_id, attempt), group in groupby(rows, key=lambda row: (row.task_id, row.attempt)):
         cases = list(group)
         name = task_id if attempt == 1 else f'{task_id}, attempt {attempt}'
-        suite = ElementTree.SubElement(root, 'testsuite', {'name': name, **_count_outcomes(cases)})
+        suite = ElementTree.SubElement(
+            root, 'testsuite', {'name': name, **_count_outcomes_for_junit(cases)}
+        )
         suite.extend(_make_cases(cases))
     ElementTree.indent(root)
     path = folder / JUNIT_NAME
@@ -173,7 +175,7 @@ def write_junit(folder: Path, rows: Sequence[MethodResult]) -> Path:
     return path
 
 
-def _count_outcomes(rows: Sequence[MethodResult]) -> dict[str, str]:
+def _count_outcomes_for_junit(rows: Sequence[MethodResult]) -> dict[str, str]:
     kinds = [_ELEMENT.get(row.outcome) for row in rows]
     return {
         'tests': str(len(rows)),

@@ -28,7 +28,7 @@ from coevo.snapshots.manifests import (
     load_manifest_at,
     withholds_gold,
 )
-from coevo.snapshots.snapshot import suggest_filling
+from coevo.snapshots.snapshot import format_filling_command
 
 # Most reasons, and most characters of each, that a sentence repeats from Git.
 _MOST_REASONS, _MOST_REASON = 2, 160
@@ -47,7 +47,7 @@ class ProvidedTexts:
     lacking: frozenset[str] = frozenset()
 
 
-def lacks_texts(place: str) -> bool:
+def lacks_fetchable_texts(place: str) -> bool:
     """Return whether a snapshot withholds texts that can be fetched."""
     manifest = load_manifest_at(resolve_location(place))
     return has_withheld_texts(manifest) and not withholds_gold(manifest)
@@ -63,7 +63,7 @@ def provide_texts(
     is gone must not stop the run of all others.
     Raises: Transient if no text can be had for now; DamagedSnapshot if edition or clone is damaged.
     """
-    if not lacks_texts(place):
+    if not lacks_fetchable_texts(place):
         return ProvidedTexts(snapshot=place)
     out = _choose_text_folder(place)
     start = str(out) if (out / MANIFEST).is_file() else place
@@ -84,7 +84,7 @@ def describe_unanswered(place: str, count: int, total: int) -> str:
     """Return a sentence about tasks of an edition that are not graded, for want of a prediction."""
     return (
         f'{count} of {pluralise(total, "task")} without a prediction are not counted: to count them '
-        f'as failed, fetch all texts by {suggest_filling(place)} and evaluate '
+        f'as failed, fetch all texts by {format_filling_command(place)} and evaluate '
         f'{_choose_text_folder(place)}'
     )
 

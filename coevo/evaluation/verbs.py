@@ -174,7 +174,7 @@ def parse_predictions(word: str) -> Path | Literal['gold']:
 
 
 def _run_evaluate(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.options import check_writable
+    from coevo.evaluation.options import create_writable_folder
     from coevo.evaluation.submission.checks import load_claim
     from coevo.evaluation.submission.folder import find_submission
 
@@ -183,11 +183,11 @@ def _run_evaluate(arguments: argparse.Namespace) -> int:
     if claimed and _selects_tasks(arguments):
         _say('options select some of the tasks, so the results of the submission are not compared')
         claimed = None
-    check_writable(arguments.out, '--out')
+    create_writable_folder(arguments.out, '--out')
     _say_left_out(arguments)
     if submission is not None:
         _select_submitted_tasks(arguments, submission)
-    _provide_texts(arguments, submission)
+    _provide_texts_and_repoint_arguments(arguments, submission)
     return evaluate_and_show(_make_options(arguments, submission), arguments.out, claimed)
 
 
@@ -240,17 +240,19 @@ def _select_submitted_tasks(arguments: argparse.Namespace, submission: Submissio
     _say(f'the tasks of the submission are graded: {coverage}')
 
 
-def _provide_texts(arguments: argparse.Namespace, submission: SubmissionFolder | None) -> None:
+def _provide_texts_and_repoint_arguments(
+    arguments: argparse.Namespace, submission: SubmissionFolder | None
+) -> None:
     """Fetch the texts of the tasks that are graded, if the snapshot is an edition without them.
 
     These are the tasks that are named, else those with a prediction, whatever texts were fetched
     before. Raises: Transient if one that is named cannot be had.
     """
-    from coevo.evaluation.assignments import list_answered_tasks, list_wanted_ids
+    from coevo.evaluation.assignments import list_answered_task_ids, list_wanted_ids
     from coevo.evaluation.predictions import GOLD
-    from coevo.evaluation.texts import describe_unanswered, lacks_texts, provide_texts
+    from coevo.evaluation.texts import describe_unanswered, lacks_fetchable_texts, provide_texts
 
-    if not lacks_texts(arguments.snapshot):
+    if not lacks_fetchable_texts(arguments.snapshot):
         return
     place, is_named = arguments.snapshot, arguments.tasks is not None
     wanted = needed = list_wanted_ids(
@@ -265,7 +267,7 @@ def _provide_texts(arguments: argparse.Namespace, submission: SubmissionFolder |
         path = submission.predictions if submission else arguments.predictions
         if path == GOLD:  # it answers all tasks: it is for the user to say which
             return
-        answered = list_answered_tasks(path, place)
+        answered = list_answered_task_ids(path, place)
         needed = tuple(task_id for task_id in wanted if task_id in answered)
         if len(needed) < len(wanted):
             _say(describe_unanswered(place, len(wanted) - len(needed), len(wanted)))
@@ -426,12 +428,12 @@ def choose_gradable_ids(arguments: argparse.Namespace) -> frozenset[str] | None:
     if chosen is None or arguments.tasks is not None:
         return chosen
     from coevo.evaluation.assignments import list_withheld_ids
-    from coevo.snapshots.snapshot import suggest_filling
+    from coevo.snapshots.snapshot import format_filling_command
 
     gradable = chosen - list_withheld_ids(arguments.snapshot)
     lacking = (
         f'{arguments.snapshot} lacks the texts of {len(chosen) - len(gradable)} of {len(chosen)} '
-        f'chosen tasks: {suggest_filling(arguments.snapshot)} fills them in'
+        f'chosen tasks: {format_filling_command(arguments.snapshot)} fills them in'
     )
     if not gradable:
         raise Fatal(lacking)

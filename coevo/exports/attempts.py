@@ -14,7 +14,7 @@ from coevo.evaluation.measuring.strict import decide_task_strict
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.predictions import load_predictions, make_gold_predictions
 from coevo.evaluation.records import MethodResult, Prediction
-from coevo.evaluation.results import find_results, load_results
+from coevo.evaluation.results import find_results_folder, load_results
 from coevo.evaluation.submission.folder import PREDICTIONS
 from coevo.evaluation.suites.records import MaintainedOutcome, SuiteOutcome, SuiteResult
 from coevo.evaluation.suites.results import load_suites
@@ -181,7 +181,7 @@ class GradedAttempt:
 def load_attempts(
     folders: Sequence[Path],
     wanted: Sequence[Assignment],
-    known: Collection[str],
+    known_task_ids: Collection[str],
     snapshot_sha256: str,
 ) -> tuple[GradedAttempt, ...]:
     """Return the graded attempts at the wanted tasks, sorted; equal ones in two folders once.
@@ -195,7 +195,7 @@ def load_attempts(
     gold = {item.digest: item for item in make_gold_predictions(wanted)}
     by_key: dict[tuple[object, ...], GradedAttempt] = {}
     for folder in folders:
-        answers = {**gold, **_load_answers(folder, known)}
+        answers = {**gold, **_load_answers(folder, known_task_ids)}
         for attempt in _load_folder(folder, answers, snapshot_sha256):
             if attempt.task_id in ids:
                 by_key.setdefault((*attempt.sort_key, attempt.rewards), attempt)
@@ -205,7 +205,7 @@ def load_attempts(
 def _load_folder(
     folder: Path, answers: Mapping[str, Prediction], snapshot_sha256: str
 ) -> Iterator[GradedAttempt]:
-    inner = find_results(folder)
+    inner = find_results_folder(folder)
     methods: dict[tuple[str, int], list[MethodResult]] = defaultdict(list)
     for row in load_results(inner):
         _require_snapshot(folder, row, snapshot_sha256)
@@ -215,7 +215,7 @@ def _load_folder(
             row=rows[0],
             answer=answers.get(rows[0].prediction_sha256),
             rewards=compute_rewards(rows),
-            reasons=tuple(_describe_outcome(row, row.test_method) for row in rows),
+            reasons=tuple(_make_outcome_fields(row, row.test_method) for row in rows),
         )
     for suite in load_suites(inner):
         _require_snapshot(folder, suite, snapshot_sha256)
@@ -223,7 +223,7 @@ def _load_folder(
             row=suite,
             answer=answers.get(suite.prediction_sha256),
             rewards=compute_suite_rewards(suite),
-            reasons=(_describe_outcome(suite, None),),
+            reasons=(_make_outcome_fields(suite, None),),
         )
 
 
@@ -235,7 +235,7 @@ def _require_snapshot(folder: Path, row: MethodResult | SuiteResult, snapshot_sh
         )
 
 
-def _describe_outcome(
+def _make_outcome_fields(
     row: MethodResult | SuiteResult, test_method: str | None
 ) -> dict[str, str | None]:
     return {

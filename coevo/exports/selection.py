@@ -224,7 +224,7 @@ def describe_task(task: TaskRow, release: Mapping[str, str | None]) -> dict[str,
         'code_first_seen': format_date(task.code_first_seen),
         'released': task.released,
         'test_file': task.test_file,
-        'test_methods': list(task.test_methods or task.shown_targets),
+        'test_methods': list(task.test_methods or task.shown_target_names),
         'prompt_version': task.prompt_version,
         'leak': task.leak,
     }

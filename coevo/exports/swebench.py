@@ -87,7 +87,7 @@ def write_instances(
         for assignment in select_tasks(selection)
         if _can_be_instance(assignment, omissions)
     ]
-    passing = load_passing_tests(selection.snapshot)
+    passing = load_pass_to_pass_tests(selection.snapshot)
     instances: list[dict[str, object]] = []
     for repository, of_repository in open_repositories_with_tasks(
         wanted, selection.clones, omissions
@@ -132,7 +132,7 @@ def diff_old_to_start(states: StartStates, texts: TaskTexts, omissions: Omission
         return None
 
 
-def load_passing_tests(place: Path | str) -> PassingTests:
+def load_pass_to_pass_tests(place: Path | str) -> PassingTests:
     """Return the tests that have to pass still, by family, pair, walk and file.
 
     They pass at the new revision and are no targets; of code, they pass at the start as well.
@@ -158,7 +158,7 @@ def _make_instance(
     texts: TaskTexts, code: str, passing: PassingTests, release: Mapping[str, str | None]
 ) -> dict[str, object]:
     task, environment = texts.task, texts.task.environment
-    targets = [*task.shown_targets] or [target.name for target in texts.assignment.targets]
+    targets = [*task.shown_target_names] or [target.name for target in texts.assignment.targets]
     family = texts.assignment.family
     others = passing.get((family, task.pair_id, str(task.walk), task.test_file), [])
     runtime = f' {environment.runtime}' if environment else ''

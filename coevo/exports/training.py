@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
-from coevo.agents.one_shot import extract_code_block
+from coevo.agents.one_shot import extract_longest_code_block
 from coevo.evaluation.assignments import list_task_ids
 from coevo.evaluation.judging.application import AppliedFile, apply_patch
 from coevo.evaluation.records import Prediction
@@ -123,7 +123,7 @@ def _format_answer(file: bytes | None) -> Messages | None:
     if text is None:
         return None
     answer = f'```\n{text}```\n' if text.endswith('\n') else f'```\n{text}\n```\n'
-    if (extract_code_block(answer) or '').rstrip('\n') != text.rstrip('\n'):
+    if (extract_longest_code_block(answer) or '').rstrip('\n') != text.rstrip('\n'):
         return None
     return [{'role': 'assistant', 'content': answer}]
 

@@ -46,7 +46,7 @@ class ExportFormat(Choice):
     HARBOR = 'harbor', 'task folders for Harbor'
 
 
-def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+def add_export_verb(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the command's parser."""
     export = verbs.add_parser(
         'export',
@@ -141,7 +141,7 @@ def _run_export(arguments: argparse.Namespace) -> int:
     refuse_options_without(arguments, '--images', '--images-at')
     require_new(arguments.out)
     selection = parse_selection(arguments)
-    snapshot.require_texts(selection.snapshot, selection.tasks)
+    snapshot.refuse_code_free_edition(selection.snapshot, selection.tasks)
     refuse_without_gold(resolve_location(selection.snapshot), 'exported tasks are graded by them')
     release = describe_release(selection.snapshot, verify_and_get_sha256(selection.snapshot))
     omissions = Omissions()

@@ -18,7 +18,7 @@ from coevo.git.process import ENVIRONMENT, run_git
 from coevo.git.repository import Repository
 from coevo.model.errors import Transient
 from coevo.model.records import compute_short_hash
-from coevo.storage.clone_folders import locate_clone, lock_for_change, lock_for_use
+from coevo.storage.clone_folders import locate_clone, wait_for_change_lock, wait_for_use_lock
 from coevo.storage.disk import find_cache_folder
 from coevo.storage.place import encode_folder_name
 
@@ -180,7 +180,7 @@ def lock_if_shared(git_dir: Path) -> Iterator[None]:
     if not any(git_dir.with_suffix(suffix).is_file() for suffix in ('.lock', '.use')):
         yield
         return
-    with lock_for_use(git_dir):
+    with wait_for_use_lock(git_dir):
         yield
 
 
@@ -208,7 +208,7 @@ def open_repository_with_commits(
         raise NoRepository(
             f'{repo} has no address to clone from; name a folder that has its clone (--clones)'
         )
-    with hold_cached_clone(repo, url) as git_dir:
+    with hold_or_init_cached_clone(repo, url) as git_dir:
         failure = fetch_into_cache(git_dir, url, revs)
         missing = find_missing_commits(git_dir, revs)
         if missing:
@@ -229,7 +229,7 @@ def is_address(url: str | None) -> TypeGuard[str]:
 
 
 @contextmanager
-def hold_cached_clone(repo: str, url: str) -> Iterator[Path]:
+def hold_or_init_cached_clone(repo: str, url: str) -> Iterator[Path]:
     """Provide the folder of the bare clone that coevo's cache has of an address.
 
     A new one is created empty; nothing is fetched. No other process removes the clone meanwhile.
@@ -237,8 +237,8 @@ def hold_cached_clone(repo: str, url: str) -> Iterator[Path]:
     folder = find_cache_folder() / 'clones'
     folder.mkdir(parents=True, exist_ok=True)
     git_dir = folder / f'{encode_folder_name(repo)}-{compute_short_hash(url)}.git'
-    with lock_for_use(git_dir):
-        with lock_for_change(git_dir):
+    with wait_for_use_lock(git_dir):
+        with wait_for_change_lock(git_dir):
             if not git_dir.is_dir():
                 run_git(git_dir, 'init', '--quiet', '--bare', '--template=', str(git_dir))
         yield git_dir
@@ -249,7 +249,7 @@ def fetch_into_cache(git_dir: Path, url: str, revs: Sequence[str]) -> FetchFailu
 
     Return the failure that kept some of them away; None if there was none.
     """
-    with lock_for_change(git_dir):
+    with wait_for_change_lock(git_dir):
         missing = find_missing_commits(git_dir, revs)
         if not missing:
             return None

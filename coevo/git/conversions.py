@@ -38,9 +38,11 @@ def load_files_changed_by_checkout(
         return {}
     with tempfile.TemporaryDirectory() as scratch:
         checkout = _Checkout(git_dir, Path(scratch))
-        checkout.run('read-tree', rev)
+        checkout.run_ignoring_failure('read-tree', rev)
         wanted = checkout.list_files_to_convert(paths)
-        checkout.run('checkout-index', '-q', '-z', '--stdin', stdin=_join_with_nuls(wanted))
+        checkout.run_ignoring_failure(
+            'checkout-index', '-q', '-z', '--stdin', stdin=_join_with_nuls(wanted)
+        )
         return dict(checkout.load_files(wanted))
 
 
@@ -51,7 +53,7 @@ class _Checkout:
         self._git_dir, self._index, self._folder = git_dir, scratch / 'index', scratch / 'tree'
         self._folder.mkdir()
 
-    def run(self, *arguments: str, stdin: bytes = b'') -> bytes:
+    def run_ignoring_failure(self, *arguments: str, stdin: bytes = b'') -> bytes:
         """Run a Git command on the index and work tree of the checkout, and return its output.
 
         A failure is ignored.
@@ -68,7 +70,9 @@ class _Checkout:
     def list_files_to_convert(self, paths: Collection[str]) -> list[str]:
         """Return the files that have an attribute by which a checkout changes them."""
         names = ('check-attr', '--cached', '-z', '--stdin', *_CHANGING)
-        listing = self.run(*names, stdin=_join_with_nuls(paths)).decode('utf-8', 'surrogateescape')
+        listing = self.run_ignoring_failure(*names, stdin=_join_with_nuls(paths)).decode(
+            'utf-8', 'surrogateescape'
+        )
         fields = listing.split('\0')[:-1]
         rows = zip(fields[::3], fields[1::3], fields[2::3], strict=True)
         return list(dict.fromkeys(p for p, name, value in rows if value not in _CHANGING[name]))

@@ -81,7 +81,7 @@ def _run_checked(
     return done
 
 
-def stream_objects(git_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+def stream_ids_and_contents(git_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """Yield (id, content) for many objects in order, without waiting for each request.
 
     Raises: CorruptObject at the first object that is missing or unreadable; Transient if Git was
@@ -101,12 +101,12 @@ def stream_objects(git_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, b
             try:
                 assert batch.stdout is not None
                 for name in wanted:
-                    yield _parse_next_object(batch, batch.stdout, name)
+                    yield _parse_next_id_and_content(batch, batch.stdout, name)
             finally:
                 batch.kill()
 
 
-def _parse_next_object(
+def _parse_next_id_and_content(
     batch: subprocess.Popen[bytes], stdout: IO[bytes], name: str
 ) -> tuple[str, bytes]:
     header = stdout.readline().split()
@@ -131,13 +131,13 @@ class ObjectReader:
         self._batch: subprocess.Popen[bytes] | None = None
         self._stop: Callable[[], object] | None = None
 
-    def read(self, name: str) -> tuple[str, bytes] | None:
+    def read_id_and_content(self, name: str) -> tuple[str, bytes] | None:
         """Return an object's id and content; None if there is no such object.
 
         Raises: CorruptObject if it cannot be read; Transient if Git was killed.
         """
         with self._lock:
-            batch = self._get_process()
+            batch = self._get_or_start_process()
             assert batch.stdin is not None
             assert batch.stdout is not None
             batch.stdin.write(name.encode('utf-8', 'surrogateescape') + b'\n')
@@ -159,7 +159,7 @@ class ObjectReader:
             if self._stop is not None:
                 self._stop()
 
-    def _get_process(self) -> subprocess.Popen[bytes]:
+    def _get_or_start_process(self) -> subprocess.Popen[bytes]:
         if self._batch is None:
             self._batch = subprocess.Popen(
                 ['git', f'--git-dir={self._git_dir}', 'cat-file', '--batch'],

@@ -71,7 +71,7 @@ class Repository:
             cached.cache_clear()
 
     @cached_property
-    def absent_object_ids(self) -> frozenset[str]:
+    def object_ids_absent_at_source(self) -> frozenset[str]:
         """Ids of objects that the clone lacks because its source lacks them, too."""
         return load_absent_object_ids(self.git_dir)
 
@@ -89,7 +89,7 @@ class Repository:
         """
         if not ref or ref.startswith('-') or not ref.isprintable():
             raise Fatal(f'{ref!r} is not a ref; name a branch, a tag or a commit')
-        commit_object = self._objects.read(f'{ref}^{{commit}}')
+        commit_object = self._objects.read_id_and_content(f'{ref}^{{commit}}')
         if commit_object is None:
             raise Fatal(f'there is no commit {ref!r} in {self.git_dir.name}; name another ref')
         return commit_object[0]
@@ -189,10 +189,14 @@ class Repository:
 
     def list_absent_files(self, rev: str) -> tuple[str, ...]:
         """Return the sorted paths of a commit's files of which the clone lacks the content."""
-        if not self.absent_object_ids:
+        if not self.object_ids_absent_at_source:
             return ()
         return tuple(
-            sorted(p for p, entry in self.tree(rev).items() if entry.oid in self.absent_object_ids)
+            sorted(
+                p
+                for p, entry in self.tree(rev).items()
+                if entry.oid in self.object_ids_absent_at_source
+            )
         )
 
     def load_files_changed_by_checkout(self, rev: str) -> Mapping[str, bytes]:
@@ -219,7 +223,7 @@ class Repository:
         links = []
         for path, entry in self.tree(rev).items():
             target = join_beneath(folder, path)
-            if stand_ins and entry.oid in self.absent_object_ids:
+            if stand_ins and entry.oid in self.object_ids_absent_at_source:
                 if entry.mode != LINK:
                     target.create_file(make_stand_in(entry.oid), 0o644)
             elif entry.mode == LINK:
@@ -231,7 +235,7 @@ class Repository:
                     0o755 if int(entry.mode, 8) & 0o100 else 0o644,
                 )
         folder.chmod(0o755)
-        _make_links(folder, links)
+        _make_links_staying_inside(folder, links)
 
     def _compare_trees(self, old: str, new: str) -> Iterator[FileChange]:
         """Yield the changes between two tree objects; equal subtrees are not read."""
@@ -320,14 +324,14 @@ def _load_folder(reader: ObjectReader, oid: str) -> tuple[tuple[str, str, str], 
 
 def _load_blob(reader: ObjectReader, oid: str) -> bytes:
     """Return the content of an object, by its id. Raises: CorruptObject if it is missing."""
-    blob = reader.read(oid)
+    blob = reader.read_id_and_content(oid)
     if blob is None:
         raise CorruptObject(oid)
     return blob[1]
 
 
 def _load_header(reader: ObjectReader, rev: str) -> CommitHeader:
-    commit_object = reader.read(f'{rev}^{{commit}}')
+    commit_object = reader.read_id_and_content(f'{rev}^{{commit}}')
     if commit_object is None:
         raise CorruptObject(rev)
     try:
@@ -336,7 +340,7 @@ def _load_header(reader: ObjectReader, rev: str) -> CommitHeader:
         raise CorruptObject(rev) from error
 
 
-def _make_links(folder: Path, links: list[tuple[SafePath, str]]) -> None:
+def _make_links_staying_inside(folder: Path, links: list[tuple[SafePath, str]]) -> None:
     """Create the links of a tree, except those that lead out of it directly or through other links.
 
     Targets that are empty, absolute, too long or contain NUL are skipped.

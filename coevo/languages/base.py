@@ -48,7 +48,7 @@ class Language(Protocol):
         """
 
     @property
-    def NEEDS(self) -> str:
+    def REVISION_NEEDS(self) -> str:
         """The requirements on a revision, as shown to users when it does not qualify."""
 
     @property
@@ -85,7 +85,7 @@ class Language(Protocol):
     def MEASURES(self) -> Measures:
         """The optional measures of tests beyond running them, such as assertions or smells."""
 
-    def can_build_revision(self, repository: Repository, rev: str) -> bool:
+    def looks_buildable(self, repository: Repository, rev: str) -> bool:
         """Return whether the files of a revision show that this module's build tool builds it.
 
         Nothing is built.
@@ -131,7 +131,7 @@ class Language(Protocol):
                level had to be raised
         """
 
-    def make_kits(self, sandbox: Sandbox, folder: Path, say: Say) -> Kits:
+    def make_agent_kits(self, sandbox: Sandbox, folder: Path, say: Say) -> Kits:
         """Return the maker of the tools with which agents compile and run tests in their sandboxes.
 
         folder  holds the tools; empty at first, and the user of the sandbox can enter it

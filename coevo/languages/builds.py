@@ -45,7 +45,7 @@ class Build:
     cpu_seconds: float = 0.0
 
     @property
-    def summary(self) -> str:
+    def built_or_first_failure(self) -> str:
         """`built`, or the first reason why the revision or one of its modules was not built."""
         reasons = [self.failure, *(self.modules[name] for name in sorted(self.modules))]
         return next((reason for reason in reasons if reason), 'built')

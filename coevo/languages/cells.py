@@ -80,7 +80,7 @@ class CompiledTests:
             edits=self.edits,
         )
 
-    def is_whole(self, method: TestMethod) -> bool:
+    def does_unit_compile(self, method: TestMethod) -> bool:
         """Return whether the unit that contains a method compiles without errors.
 
         The unit is the test file where each file is a unit of its own (`torn` is not None), else

@@ -61,7 +61,7 @@ class CodeRoots:
     left_out: tuple[str, ...] = ()
 
 
-def compare_parts(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, ...]:
+def list_differing_names(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names whose parts differ between two digests, or that only one has, sorted."""
     return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
 
@@ -83,7 +83,7 @@ def compute_code_digest(roots: CodeRoots) -> CodeDigest:
     try:
         parts = json.loads(cache_file.read_bytes())
     except (OSError, ValueError):
-        parts = digest_reached_code(folders, roots)
+        parts = digest_reached_modules_and_files(folders, roots)
         with suppress(OSError):  # a cache that cannot be written costs seconds
             write_durably(cache_file, [json.dumps(parts, sort_keys=True).encode()])
     return CodeDigest(digest=_digest_parts(parts), parts=parts)
@@ -99,14 +99,18 @@ def _hash_files(folders: Sequence[Path]) -> bytes:
     return digest.digest()
 
 
-def digest_reached_code(folders: Mapping[str, Path], roots: CodeRoots) -> dict[str, str]:
+def digest_reached_modules_and_files(
+    folders: Mapping[str, Path], roots: CodeRoots
+) -> dict[str, str]:
     """Return the digest of the reached part of each module and file, by the name of either.
 
     folders  the folder of each package, by its name
     """
     search = _Search(folders=folders, roots=roots)
     search.run()
-    parts = {name: _digest_parts(hashes) for name, hashes in search.collect_hashes().items()}
+    parts = {
+        name: _digest_parts(hashes) for name, hashes in search.collect_definition_hashes().items()
+    }
     for path in sorted(search.files):
         parts[search.make_relative_path(path)] = hash_file(path.name, path.read_bytes())
     return parts
@@ -158,7 +162,7 @@ class _Search:
         while self._reach_mentioned_language_members():
             self._follow_waiting_definitions()
 
-    def collect_hashes(self) -> dict[str, dict[str, str]]:
+    def collect_definition_hashes(self) -> dict[str, dict[str, str]]:
         """Return the hashes of the reached definitions of each module, by their names."""
         hashes: dict[str, dict[str, str]] = {name: {} for name in self.begun}
         for name in self.begun:
@@ -210,7 +214,7 @@ class _Search:
                 self._reach_definition(name, before)
         for text in code.texts:
             if self._load(text) is not None:
-                self._reach_module(text)  # as `python -m` runs it
+                self._reach_all_definitions(text)  # as `python -m` runs it
         for source, imported in code.imports:
             self._reach_import(source, imported)
         for mentioned in code.names:
@@ -242,7 +246,7 @@ class _Search:
         elif definition in module.imports:
             self._reach_import(*module.imports[definition])
         elif self._load(f'{name}.{definition}') is not None:
-            self._reach_module(f'{name}.{definition}')
+            self._reach_all_definitions(f'{name}.{definition}')
 
     def _reach_import(self, source: str, imported: str | None) -> None:
         if imported is None:
@@ -252,11 +256,11 @@ class _Search:
         if self._load(target) is not None and (
             module is None or imported not in module.definitions
         ):
-            self._reach_module(target)
+            self._reach_all_definitions(target)
         else:
             self._reach_definition(source, imported)
 
-    def _reach_module(self, name: str) -> None:
+    def _reach_all_definitions(self, name: str) -> None:
         """Reach all definitions of a module that is used as a value.
 
         The module of the language is an exception: `_reach_mentioned_language_members` selects from it.

@@ -105,12 +105,12 @@ class DeclaredType:
     end_line: int
 
     @property
-    def outer(self) -> str:
+    def enclosing_name(self) -> str:
         """The binary name of the enclosing type, '' for a top-level type."""
         return self.name.removesuffix(f'${self.simple}') if self.around else ''
 
     @property
-    def outermost(self) -> str:
+    def outermost_simple_name(self) -> str:
         """The simple name of the top-level type around it, or of the type itself."""
         return self.around[0] if self.around else self.simple
 
@@ -170,9 +170,9 @@ class LocatedType:
         return self.type.package
 
     @property
-    def outermost(self) -> str:
+    def outermost_simple_name(self) -> str:
         """The simple name of the top-level type around it, or of the type itself."""
-        return self.type.outermost
+        return self.type.outermost_simple_name
 
 
 def find_declared_method(file: SourceFile, wanted: TestMethod) -> TestMethod | None:

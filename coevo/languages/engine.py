@@ -86,7 +86,7 @@ class BuiltPair(Protocol):
     def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
         """Return the compiled test classes that hide a class of the code with the same name."""
 
-    def digest_content(self, compiled: CompiledTests) -> str | None:
+    def digest_run_inputs(self, compiled: CompiledTests) -> str | None:
         """Return a digest of all on which a run of compiled tests may depend; None if unknown."""
 
     def run(
@@ -135,7 +135,9 @@ class BuiltPair(Protocol):
         lines  the lines to mutate, by the binary name of the top-level type that contains them
         """
 
-    def run_project(self, rev: str, module: str, methods: Sequence[TestMethod]) -> ProjectRun:
+    def run_project(
+        self, rev: str, module: str, reported_methods: Sequence[TestMethod]
+    ) -> ProjectRun:
         """Run the tests of a module of one end of the pair once, by the project's own command.
 
         The command is the one that its developers type (`python -m pytest`, `go test`, `mvn test`),
@@ -184,10 +186,10 @@ class Engine(Protocol):
     def make_builder(self) -> Builder:
         """Return a builder for one thread; the caller closes it."""
 
-    def forget_revision(self, rev: str, /) -> None:
+    def remove_builds_of_revision(self, rev: str, /) -> None:
         """Remove all builds of a revision, since no later pair needs them."""
 
-    def halt(self) -> None:
+    def stop_running_processes(self) -> None:
         """Stop the processes for which threads of the run may wait, so that the run can end."""
 
 

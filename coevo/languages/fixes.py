@@ -64,7 +64,9 @@ class Fix:
 class MechanicalFixer(Protocol):
     """A module of a language that knows which failures have a mechanical fix."""
 
-    def list_imports(self, file: SourceFile, source: bytes) -> Iterable[tuple[str, str]]:
+    def list_bound_names_with_imports(
+        self, file: SourceFile, source: bytes
+    ) -> Iterable[tuple[str, str]]:
         """Yield the names that a file's imports bind, each with an import that binds it alone."""
 
     def propose_fix(self, project: ProjectFiles, source: bytes, failure: TestFailure) -> Fix | None:
@@ -84,7 +86,7 @@ class ProjectFiles:
     list_imports: Callable[[SourceFile, bytes], Iterable[tuple[str, str]]]
 
     @cached_property
-    def types(self) -> Mapping[str, Sequence[DeclaredType]]:
+    def code_types_by_simple_name(self) -> Mapping[str, Sequence[DeclaredType]]:
         """The types of the code by simple name, modules among them."""
         types: dict[str, list[DeclaredType]] = defaultdict(list)
         for path in self.tree.list_paths(Side.SOURCE):
@@ -101,7 +103,7 @@ class ProjectFiles:
             for module in (type_ for type_ in types if type_.kind == MODULE):
                 names[module.name] |= {member.name for member in module.members}
                 names[module.name] |= {
-                    type_.simple for type_ in types if type_.outer == module.name
+                    type_.simple for type_ in types if type_.enclosing_name == module.name
                 }
         return {name: frozenset(declared) for name, declared in names.items()}
 
@@ -118,7 +120,7 @@ class ProjectFiles:
                     counts[name][text] += 1
         return counts
 
-    def find_import(self, name: str) -> str | None:
+    def find_usual_import(self, name: str) -> str | None:
         """Return the import by which most tests bind a name, else most files of the code.
 
         None if no file binds it.
@@ -142,6 +144,6 @@ def find_only(names: Iterable[str]) -> str | None:
     return different.pop() if len(different) == 1 else None
 
 
-def insert_line(source: bytes, at: int, line: str) -> bytes:
+def insert_line(source: bytes, offset: int, line: str) -> bytes:
     """Return a text with a line inserted at an offset, which is the begin of a line."""
-    return source[:at] + line.encode() + b'\n' + source[at:]
+    return source[:offset] + line.encode() + b'\n' + source[offset:]

@@ -39,7 +39,7 @@ class LiteralPiece:
         return bytes([first + step]) + self.text[1:]
 
 
-def group_literals(
+def group_words_in_literals(
     rules: LexicalRules, source: bytes, start: int, end: int
 ) -> Mapping[bytes, tuple[LiteralPiece, ...]]:
     """Return the words and numbers in the literals of a span, each with all of its occurrences.

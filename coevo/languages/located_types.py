@@ -1,6 +1,6 @@
 """Methods that the trees of all languages share: files by side, and types of the tests by name.
 
-A tree adopts them by assignment: `resolve_type = find_meant_types`.
+A tree adopts them by assignment: `resolve_test_type = find_meant_test_types`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def index_test_types(tree: RevisionTree) -> dict[str, tuple[LocatedType, ...]]:
     return {simple: tuple(types) for simple, types in located.items()}
 
 
-def find_meant_types(tree: RevisionTree, path: str, simple: str) -> tuple[LocatedType, ...]:
+def find_meant_test_types(tree: RevisionTree, path: str, simple: str) -> tuple[LocatedType, ...]:
     """Return the types of the test tree that a simple name may refer to in a file.
 
     These are all types of that name which the file can see; () if there are none.

@@ -32,7 +32,7 @@ class Assertions(Protocol):
         alone.
         """
 
-    def classify_assertion(self, text: str) -> str:
+    def extract_assertion_name(self, text: str) -> str:
         """Return the kind of check that an assertion makes, such as `assertEquals`.
 
         The values in it do not matter.
@@ -46,7 +46,7 @@ class Assertions(Protocol):
         Calls of helpers count if their names look like assertions.
         """
 
-    def expects_exception(self, source: bytes, method: TestMethod) -> bool:
+    def declares_expected_exception(self, source: bytes, method: TestMethod) -> bool:
         """Return whether a test declares how it must end, such as by a certain exception.
 
         Reaching that end is then its assertion.
@@ -103,7 +103,7 @@ class DefectInsertion(Protocol):
     """A module beside a language's surgery that puts defects into test files on purpose."""
 
     @property
-    def UNRESOLVED(self) -> frozenset[Outcome]:
+    def UNKNOWN_NAME_OUTCOMES(self) -> frozenset[Outcome]:
         """The outcomes caused by an unknown name, at least one of which must occur.
 
         A compiler reports it before the tests run, an interpreter while they run.

@@ -131,7 +131,7 @@ def _summarise_statements(statements: Sequence[ast.stmt]) -> Code:
     texts: set[str] = set()
     imports: set[tuple[str, str | None]] = set()
     before_dots: set[int] = set()
-    for node in (node for statement in statements for node in _walk_code(statement)):
+    for node in (node for statement in statements for node in _walk_without_annotations(statement)):
         match node:
             case ast.Attribute(value=ast.Name(id=name) as value):
                 attributes.add((name, node.attr))
@@ -208,7 +208,7 @@ def hash_file(name: str, source: bytes) -> str:
     return hashlib.sha256(strip_comments(name, source)).hexdigest()[:DIGITS]
 
 
-def _walk_code(node: ast.AST) -> Iterator[ast.AST]:
+def _walk_without_annotations(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a syntax tree, except those of annotations."""
     waiting = [node]
     while waiting:

@@ -40,7 +40,7 @@ def explain_unconfirmed_pass(seen: ObservedCalls, *, interferes: bool) -> str | 
     return 'interferes' if interferes else None
 
 
-def mark_as_tampered(verdict: Verdict | None, reason: str | None) -> Verdict | None:
+def mark_unconfirmed_pass(verdict: Verdict | None, reason: str | None) -> Verdict | None:
     """Return a pass with the reason why it is not credible; any other verdict, or None, as it is.
 
     reason  None if the pass is credible

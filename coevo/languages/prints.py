@@ -7,7 +7,7 @@ the cheapest first:
 
 1. Does the text have each word of the body?  (`split_words`, by lines that other revisions share)
 2. Does it have the first tokens of the body next to each other?
-   (`LexicalRules.matches_all_beginnings`, on the plain text)
+   (`LexicalRules.may_match_all_beginnings`, on the plain text)
 3. Does it have all tokens so?  (`LexicalRules.read`, `BodyPrint.may_be_in`)
 
 The answer "no" is always right. The answer "yes" may be wrong, which only costs time. Hence a print
@@ -99,7 +99,7 @@ class LexicalRules:
     before_block: Segment = ()
 
     @property
-    def _letters_pattern(self) -> bytes:
+    def _string_prefix_pattern(self) -> bytes:
         """A pattern of the letters before a string, whether it contains code or not."""
         return b'(?:' + self.template + b'|' + self.prefix + rb')(?=["\'])'
 
@@ -113,7 +113,7 @@ class LexicalRules:
         return _compile_verbose(
             self.comment
             + rb'|\d[\w.]*+|(?:(?<![\w\x80-\xff])'
-            + self._letters_pattern
+            + self._string_prefix_pattern
             + b')?(?:('
             + self.string
             + b')|('
@@ -124,7 +124,7 @@ class LexicalRules:
         )
 
     @cached_property
-    def _literal_pattern(self) -> re.Pattern[bytes]:
+    def _comment_or_string_pattern(self) -> re.Pattern[bytes]:
         """A pattern of a comment or string.
 
         Its groups are `comment`, `template` (a string that contains code), `string`, and `open` (a
@@ -153,21 +153,25 @@ class LexicalRules:
             rb'(?:[\s(),;\\]|'
             + self.comment
             + rb'|\d[\w.]*+|(?:'
-            + self._letters_pattern
+            + self._string_prefix_pattern
             + b')?'
             + self.string
             + rb'|["\'`])*+'
         )
 
-    def list_literals(self, text: bytes) -> list[re.Match[bytes]]:
+    def list_comments_and_strings(self, text: bytes) -> list[re.Match[bytes]]:
         """Return the comments and strings of a text, as matches with the groups of their kinds.
 
         The groups are `comment`, `template`, `string` and `open`. None are returned for a text in
         which searching would be too slow.
         """
-        return list(self._literal_pattern.finditer(text)) if _is_cheap_to_search(text) else []
+        return (
+            list(self._comment_or_string_pattern.finditer(text))
+            if _is_cheap_to_search(text)
+            else []
+        )
 
-    def compile_beginnings(self, body: BodyPrint) -> tuple[re.Pattern[bytes], ...]:
+    def compile_segment_beginnings(self, body: BodyPrint) -> tuple[re.Pattern[bytes], ...]:
         """Return patterns, each of which must match somewhere in every text that contains the body.
 
         Each pattern is made of the first tokens of a segment of the body.
@@ -182,14 +186,16 @@ class LexicalRules:
             for segment in body.segments
         )
 
-    def matches_all_beginnings(self, text: bytes, beginnings: Sequence[re.Pattern[bytes]]) -> bool:
-        """Return whether a text contains a match of every pattern of `compile_beginnings`.
+    def may_match_all_beginnings(
+        self, text: bytes, beginnings: Sequence[re.Pattern[bytes]]
+    ) -> bool:
+        """Return whether a text contains a match of every pattern of `compile_segment_beginnings`.
 
         True, too, for a text in which searching would be too slow.
         """
         return not _is_cheap_to_search(text) or all(pattern.search(text) for pattern in beginnings)
 
-    def read(self, text: bytes) -> LexedText:
+    def lex_text(self, text: bytes) -> LexedText:
         """Split a text into tokens, without comments, strings and numbers.
 
         Also determine whether its strings have one spelling and its comments end, see `LexedText`.
@@ -244,7 +250,7 @@ class LexicalRules:
         spelled = sure = frozenset[bytes]()
         if not self.is_spelled_freely:
             sure = literals
-        elif self.read(head).is_plain and self.read(block).is_plain:
+        elif self.lex_text(head).is_plain and self.lex_text(block).is_plain:
             spelled = literals
         words = frozenset(token for segment in segments for token in segment if _is_word(token))
         return BodyPrint(
@@ -280,7 +286,7 @@ class LexicalRules:
             return b' \x7f ' if found.lastgroup in ('template', 'open') else b' '
 
         segment: list[bytes] = []
-        for token in _CODE.findall(self._literal_pattern.sub(replace_literal, text)):
+        for token in _CODE.findall(self._comment_or_string_pattern.sub(replace_literal, text)):
             if token == _GAP or _UNREADABLE in token:
                 yield tuple(segment)
                 segment = []
@@ -295,7 +301,7 @@ class LexicalRules:
         """
         rest = []
         end = 0
-        for literal in self._literal_pattern.finditer(text):
+        for literal in self._comment_or_string_pattern.finditer(text):
             rest.append(text[end : literal.start()])
             end = literal.end()
             if literal.lastgroup == 'string' and self._has_fixed_spelling(literal):
@@ -317,7 +323,7 @@ class LexicalRules:
         return not is_statement and b'\\' not in string[0]
 
     def _list_template_words(self, text: bytes) -> Iterator[bytes]:
-        for literal in self._literal_pattern.finditer(text):
+        for literal in self._comment_or_string_pattern.finditer(text):
             if literal.lastgroup == 'template' and b'\\' not in literal[0]:
                 yield from _list_whole_words(_strip_string_prefix(literal[0]))
 
@@ -371,7 +377,9 @@ class BodyPrint:
         )
 
 
-def make_body_prints(lexis: LexicalRules, member: Member) -> Iterator[tuple[str, BodyPrint]]:
+def make_body_prints_by_hash(
+    lexis: LexicalRules, member: Member
+) -> Iterator[tuple[str, BodyPrint]]:
     """Yield one or two pairs of a hash and a print of a member.
 
     The first pair is `bare_hash` with a print of the whole member. The second is `body_hash` with a

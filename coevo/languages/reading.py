@@ -20,7 +20,7 @@ from coevo.languages.traces import ExecutedMethod
 from coevo.model.records import FileOrigin, TestMethod
 
 
-def accept_any_file(source: bytes, own: Sequence[bytes]) -> str | None:
+def accept_any_file(source: bytes, project_files: Sequence[bytes]) -> str | None:
     """Return None: every file is accepted, since its behaviour is observed instead."""
     return None
 
@@ -102,7 +102,7 @@ class RevisionTree(Protocol):
         None for all other files, such as links, resources and build programs.
         """
 
-    def is_source(self, path: str) -> bool:
+    def belongs_to_code(self, path: str) -> bool:
         """Return whether a file of any kind belongs to the code, which cannot see the tests.
 
         Files of other languages and resources count, too, unlike in `find_side`.
@@ -127,7 +127,7 @@ class RevisionTree(Protocol):
         None for any other file, such as a test.
         """
 
-    def find_module(self, path: str) -> str:
+    def find_module_folder(self, path: str) -> str:
         """Return the folder of the module that contains a file; '.' is the root.
 
         In most languages it is the nearest folder above the file with a build file; in Go, the
@@ -137,7 +137,7 @@ class RevisionTree(Protocol):
     def list_paths(self, side: Side) -> tuple[str, ...]:
         """Return the paths of all files of the code or of the tests, sorted."""
 
-    def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
+    def resolve_test_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
         """Return the types of the test tree that a simple name may refer to in a file.
 
         Several if the text does not decide between them; () if there are none.
@@ -212,7 +212,7 @@ class LanguageReading(Protocol):
     def list_reference_names(self, tree: RevisionTree, path: str) -> frozenset[str]:
         """Return the names by which the text of another file may refer to a file or its content."""
 
-    def compute_version(self) -> str:
+    def compute_parser_digest(self) -> str:
         """Return a digest of the parser, which is part of the key of its cached results."""
 
     def open_tree(self, repository: Repository, rev: str) -> RevisionTree:
@@ -223,7 +223,7 @@ class LanguageReading(Protocol):
     ) -> tuple[tuple[DeclaredType, Member], ...]:
         """Return the test methods of a file in its order, including ignored and disabled ones."""
 
-    def is_fixture(self, member: Member) -> bool:
+    def is_run_by_framework(self, member: Member) -> bool:
         """Return whether the framework by itself runs a member of a test class or injects it."""
 
     def list_provided_fixture_names(self, member: Member) -> tuple[str, ...]:
@@ -247,7 +247,7 @@ class LanguageReading(Protocol):
     def list_expected_throws(self, source: bytes) -> tuple[str, ...]:
         """Return the classes of throwables that tests of a file declare as their end, sorted."""
 
-    def explain_refusal(self, source: bytes, own: Sequence[bytes]) -> str | None:
+    def explain_refusal(self, source: bytes, project_files: Sequence[bytes]) -> str | None:
         """Return one sentence on why a submitted file is refused; None if it is accepted.
 
         A file is refused for constructs that none of the project's own files (`own`) contain.
@@ -259,7 +259,9 @@ class LanguageReading(Protocol):
         The type need not exist.
         """
 
-    def is_part_of(self, one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
+    def is_part_of(
+        self, executed_method: ExecutedMethod, member: Member | None, type_: DeclaredType
+    ) -> bool:
         """Return whether an executed method is `member` itself or lies within it, such as a lambda.
 
         If `member` is None, return whether what a type has beside its members, such as its header,
@@ -289,7 +291,7 @@ def expect_no_throws(source: bytes) -> tuple[str, ...]:
 
 def name_by_types(file: SourceFile, path: str) -> tuple[str, ...]:
     """Return the binary names of the top-level types of a file; `path` is not used."""
-    return tuple(type_.name for type_ in file.types if not type_.outer)
+    return tuple(type_.name for type_ in file.types if not type_.enclosing_name)
 
 
 def name_by_path(file: SourceFile, path: str) -> tuple[str, ...]:

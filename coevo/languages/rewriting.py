@@ -77,7 +77,7 @@ class ProgramRewriter(Protocol):
         """
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk_named_nodes(node: Node) -> Iterator[Node]:
     """Yield a node and all named nodes inside it, in the order of the text."""
     waiting = [node]
     while waiting:

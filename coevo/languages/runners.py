@@ -67,7 +67,7 @@ IsRun = Callable[[str, DeclaredType], bool]
 """Returns whether the framework runs the tests of a type of a file under the type's own name."""
 
 
-def find_classes_running_method(
+def repeat_method_for_running_classes(
     tree: RevisionTree, method: TestMethod, is_run: IsRun
 ) -> tuple[TestMethod, ...]:
     """Return a method once for each class of its module that runs it, sorted by files and names.
@@ -80,7 +80,7 @@ def find_classes_running_method(
         return (method,)
     inherited = [
         dataclasses.replace(method, test_file=path, test_class=type_.name)
-        for path, type_ in _find_derived_types(tree, method, own.simple)
+        for path, type_ in _find_derived_types_inheriting_method(tree, method, own.simple)
         if is_run(path, type_)
     ]
     return tuple(sorted(inherited, key=lambda one: (one.test_file, one.test_class))) or (method,)
@@ -93,25 +93,25 @@ def _find_declaring_type(tree: RevisionTree, method: TestMethod) -> DeclaredType
     return next((type_ for type_ in types if type_.name == method.test_class), None)
 
 
-def _find_derived_types(
+def _find_derived_types_inheriting_method(
     tree: RevisionTree, method: TestMethod, simple: str
 ) -> Iterator[tuple[str, DeclaredType]]:
     """Yield the types that derive from a type, directly or not, and do not redeclare the method."""
     left = [
         (path, type_)
         for path in tree.list_paths(Side.TEST)
-        if tree.find_module(path) == method.module
+        if tree.find_module_folder(path) == method.module
         for type_ in tree.parse_file(path).types
         if all(member.name != method.test_method for member in type_.members)
     ]
     known = {simple}
     while heirs := [
-        candidate for candidate in left if not known.isdisjoint(_list_bases(candidate[1]))
+        candidate for candidate in left if not known.isdisjoint(_list_base_names(candidate[1]))
     ]:
         yield from heirs
         known |= {type_.simple for _, type_ in heirs}
         left = [candidate for candidate in left if candidate not in heirs]
 
 
-def _list_bases(type_: DeclaredType) -> tuple[str, ...]:
+def _list_base_names(type_: DeclaredType) -> tuple[str, ...]:
     return (*((type_.superclass,) if type_.superclass else ()), *type_.interfaces)

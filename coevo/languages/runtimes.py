@@ -32,7 +32,7 @@ class Runtimes(Protocol):
     def installable(self) -> Sequence[str]:
         """The releases that can be installed on a machine that lacks them, oldest first."""
 
-    def can_provide(self, version: str) -> bool:
+    def try_to_provide(self, version: str) -> bool:
         """Return whether a runtime of a version, or of its release, is available.
 
         It is installed if that is necessary and allowed. If the installation fails, the listener
@@ -65,7 +65,7 @@ class SystemRuntimes:
     def __init__(self, *, brings: bool = False, like: str = '', say: Say = ignore_message) -> None:
         pass
 
-    def can_provide(self, version: str) -> bool:
+    def try_to_provide(self, version: str) -> bool:
         """Return True: every version is accepted."""
         return True
 

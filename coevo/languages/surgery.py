@@ -90,7 +90,7 @@ class FileSurgery(Protocol):
             StartStateInvalid: no such file can be made.
         """
 
-    def transplant_tests(
+    def transplant_tests_into_old(
         self,
         old: bytes,
         new: bytes,
@@ -128,7 +128,7 @@ class FileSurgery(Protocol):
         path  the path of the file, from which some languages derive the names of types
         """
 
-    def list_names_used_elsewhere(
+    def list_names_in_related_files(
         self, repository: Repository, rev: str, path: str
     ) -> frozenset[str]:
         """Return all names that occur in the other files which may use declarations of a test file.

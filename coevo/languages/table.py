@@ -57,7 +57,7 @@ _NOT_IN_BRANCHES = re.compile(r'[\x00-\x20\x7f~^:?*\[\\]+|\.{2,}|@\{|\.(?=(lock)
 def detect_languages(repository: Repository, rev: str) -> tuple[Language, ...]:
     """Return the languages whose build tools build a revision, in the order of the table."""
     return tuple(
-        language for language in LANGUAGES.values() if language.can_build_revision(repository, rev)
+        language for language in LANGUAGES.values() if language.looks_buildable(repository, rev)
     )
 
 
@@ -69,7 +69,7 @@ def explain_no_language(repository: Repository, rev: str) -> str:
     """
     there = repository.tree(rev)
     others = sorted({name for file, name in _OTHER_BUILDS.items() if file in there})
-    why = 'has neither ' + ' nor '.join(language.NEEDS for language in LANGUAGES.values())
+    why = 'has neither ' + ' nor '.join(language.REVISION_NEEDS for language in LANGUAGES.values())
     if others == ['Gradle']:
         return f'{why}; it is built by Gradle, of which none was found (set GRADLE_HOME)'
     if others:
@@ -156,7 +156,7 @@ def name_parser_version(language: str) -> str:
 
     Results of another version cannot be used.
     """
-    return f'{get_reading(language).compute_version()} {PRINT_VERSION}'
+    return f'{get_reading(language).compute_parser_digest()} {PRINT_VERSION}'
 
 
 def get_reading_of_file(path: str) -> LanguageReading:

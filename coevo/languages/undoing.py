@@ -76,7 +76,7 @@ class Parameter:
     is_variadic: bool = False
 
 
-def map_parameters(
+def map_lost_parameters(
     old: Sequence[Parameter], new: Sequence[Parameter]
 ) -> tuple[tuple[Parameter, str], ...] | None:
     """Return the old parameters that the new signature lacks, each with what stands for it.
@@ -168,7 +168,7 @@ class ChangeUndoing(Protocol):
         as for a parameter that is gone.
         """
 
-    def list_plain_versions(self, new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
+    def list_versions_with_plain_values(self, new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
         """Return the file at new with a member that returns plain values, or holds one.
 
         Plain values are zero, empty and an argument, at most `MOST_PLAIN` of them, and none that

@@ -167,14 +167,14 @@ def _build_mutant(mutated: list[str], seen: list[str], asked: list[int]) -> Muta
 
     If several requested lines fit, because neighbouring lines are equal, the first one counts.
     """
-    same_start = _count_common_lines(mutated, seen)
-    same_end = _count_common_lines(mutated[::-1], seen[::-1])
+    same_start = _count_equal_first_lines(mutated, seen)
+    same_end = _count_equal_first_lines(mutated[::-1], seen[::-1])
     line = next(line for line in asked if len(seen) - same_end <= line <= same_start + 1)
     stop = line + len(mutated) - len(seen)
     return Mutant(line=line, original=seen[line - 1], mutated='\n'.join(mutated[line - 1 : stop]))
 
 
-def _count_common_lines(one: list[str], other: list[str]) -> int:
+def _count_equal_first_lines(one: list[str], other: list[str]) -> int:
     """Return how many lines at the start of two texts are equal."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

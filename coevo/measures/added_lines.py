@@ -47,7 +47,7 @@ def find_added_lines(
         return frozenset(range(1, _count_lines(repository, after) + 1))
     return frozenset(
         line
-        for new, _, added in _list_hunks(repository, before, after)
+        for new, _, added in _list_hunk_line_removed_added(repository, before, after)
         for line in range(new, new + added)
     )
 
@@ -65,7 +65,7 @@ def find_unchanged_lines(
     old_lines: dict[int, int] = {}
     line, shift = 1, 0
     end = (_count_lines(repository, after) + 1, 0, 0)
-    for new, removed, added in (*_list_hunks(repository, before, after), end):
+    for new, removed, added in (*_list_hunk_line_removed_added(repository, before, after), end):
         old_lines |= {number: number + shift for number in range(line, new)}
         line, shift = new + added, shift + removed - added
     return UnchangedLines(old_path=origin, old_lines=old_lines)
@@ -88,7 +88,9 @@ def _count_lines(repository: Repository, oid: str) -> int:
     return repository.blob(oid).count(b'\n') + 1
 
 
-def _list_hunks(repository: Repository, before: str, after: str) -> Iterator[tuple[int, int, int]]:
+def _list_hunk_line_removed_added(
+    repository: Repository, before: str, after: str
+) -> Iterator[tuple[int, int, int]]:
     """Yield (line, removed, added) for each hunk of the difference between two blobs.
 
     `removed` and `added` are numbers of lines. `line` is the first added line at new, from 1; if

@@ -59,7 +59,7 @@ def _split_strings(text: bytes, rules: LexicalRules) -> tuple[bytes, list[bytes]
     code: list[bytes] = []
     strings: list[bytes] = []
     end = 0
-    for literal in rules.list_literals(text):
+    for literal in rules.list_comments_and_strings(text):
         code.append(text[end : literal.start()])
         end = literal.end()
         if literal.lastgroup in ('string', 'template'):

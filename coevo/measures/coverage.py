@@ -8,7 +8,7 @@ from dataclasses import replace
 from coevo.git.repository import Repository
 from coevo.languages.table import get_reading
 from coevo.languages.traces import CoveredLine, Trace
-from coevo.measures.declaration_pairs import find_declaration, find_declared_type
+from coevo.measures.declaration_pairs import find_declared_type, find_method_or_constructor
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.quality import Coverage, CoveredDependency
 from coevo.model.records import Pair
@@ -16,17 +16,19 @@ from coevo.model.records import Pair
 Key = tuple[str, int, str]
 
 
-def measure_coverage(dependencies: Iterable[Dependency], trace: Trace) -> Coverage | None:
+def measure_coverage_of_methods(
+    dependencies: Iterable[Dependency], trace: Trace
+) -> Coverage | None:
     """Return the coverage of the dependencies that are methods or constructors at new.
 
     A line counts for each dependency that contains it. So a line of a method in a local class
     counts twice if the method around it is a dependency, too, as in the paper's sum over
     dependencies. None if there are no such dependencies.
     """
-    return sum_coverage(measure_each_dependency(dependencies, trace))
+    return sum_coverage(measure_each_method(dependencies, trace))
 
 
-def measure_each_dependency(
+def measure_each_method(
     dependencies: Iterable[Dependency], trace: Trace
 ) -> tuple[CoveredDependency, ...]:
     """Return the coverage of each dependency that is a method or constructor at new."""
@@ -57,10 +59,10 @@ def sum_coverage(parts: Sequence[CoveredDependency]) -> Coverage | None:
     )
 
 
-def measure_dependency_list(
+def measure_list_counting_unexecuted(
     dependencies: Iterable[Dependency],
     own: Iterable[CoveredDependency],
-    seen: Mapping[Key, CoveredDependency],
+    seen_by_others: Mapping[Key, CoveredDependency],
 ) -> Coverage | None:
     """Return what a test covers of a list of dependencies, such as those of its task (A.4).
 
@@ -73,7 +75,7 @@ def measure_dependency_list(
     return sum_coverage(
         [
             known.get(make_dependency_key(dependency))
-            or _make_uncovered(dependency, seen.get(make_dependency_key(dependency)))
+            or _make_uncovered(dependency, seen_by_others.get(make_dependency_key(dependency)))
             for dependency in dependencies
             if is_method_at_new(dependency)
         ]
@@ -144,7 +146,9 @@ def mark_executed_at_new(
 
 def _is_executed(repository: Repository, pair: Pair, one: Dependency, trace: Trace) -> bool:
     executed = [method for method in trace.executed if method.file == one.file]
-    standing = find_declaration(repository, pair, one) or find_declared_type(repository, pair, one)
+    standing = find_method_or_constructor(repository, pair, one) or find_declared_type(
+        repository, pair, one
+    )
     if standing is None:
         return False
     is_part_of = get_reading(pair.language).is_part_of

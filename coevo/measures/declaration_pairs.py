@@ -23,7 +23,7 @@ from coevo.model.records import Pair, TestMethod
 CALLABLES = ('method', 'constructor')
 
 
-def find_declaration(
+def find_method_or_constructor(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> LocatedDeclaration | None:
     """Return the place of a method or constructor: at new, or at old if it was removed.
@@ -40,7 +40,7 @@ def find_declaration(
     return None
 
 
-def find_counterpart(
+def find_method_at_other_end(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> LocatedDeclaration | None:
     """Return the type of a method or constructor at the other end, with its counterpart in it.
@@ -52,7 +52,7 @@ def find_counterpart(
 
     None if there is no such type, or, unless the dependency was removed, no counterpart.
     """
-    known = find_declaration(repository, pair, dependency)
+    known = find_method_or_constructor(repository, pair, dependency)
     if known is None or known.member is None:
         return None
     removed = dependency.revised is Revised.REMOVED

@@ -9,7 +9,7 @@ from coevo.languages.cells import CompiledTests
 from coevo.languages.mutation import MutationTimeout
 from coevo.languages.verdicts import Verdict
 from coevo.measures.added_lines import find_added_lines
-from coevo.measures.declaration_pairs import find_declaration
+from coevo.measures.declaration_pairs import find_method_or_constructor
 from coevo.measures.edited_cells import EditedCellRunner, Files, GoldTest
 from coevo.measures.mutant_sets import (
     DrawnMutant,
@@ -72,7 +72,7 @@ def measure_mutants(
 
     Raises: Transient if a test process does not start.
     """
-    wanted = {test.method_id: find_mutable_lines(runner, test) for test in tests}
+    wanted = {test.method_id: find_added_dependency_lines(runner, test) for test in tests}
     return run_mutants(runner, tests, draw_mutant_sets(runner, wanted), most_runs)
 
 
@@ -92,7 +92,7 @@ def run_mutants(
     sets = {test.method_id: found[test.method_id] for test in measurable}
     chosen = choose_affordable({name: count_runs(item) for name, item in sets.items()}, most_runs)
     subjects = [
-        _run_baseline(
+        _run_baseline_if_chosen(
             runner,
             _MutationSubject(test=item, mutants=sets[item.method_id]),
             item.method_id in chosen,
@@ -126,14 +126,16 @@ def draw_mutant_sets(runner: EditedCellRunner, wanted: Mapping[str, Lines]) -> d
     return sets_by_method
 
 
-def find_mutable_lines(runner: EditedCellRunner, test: GoldTest) -> dict[str, frozenset[int]]:
+def find_added_dependency_lines(
+    runner: EditedCellRunner, test: GoldTest
+) -> dict[str, frozenset[int]]:
     """Return the lines in a test's dependency methods that the pair added, by path."""
     lines: dict[str, frozenset[int]] = {}
     old, new = runner.pair.old.rev, runner.pair.new.rev
     for dependency in test.dependencies:
         if dependency.revised is Revised.REMOVED:
             continue
-        if find_declaration(runner.repository, runner.pair, dependency) is None:
+        if find_method_or_constructor(runner.repository, runner.pair, dependency) is None:
             continue
         own = frozenset(range(dependency.start_line, dependency.end_line + 1))
         added = find_added_lines(runner.repository, old, new, dependency.file)
@@ -171,8 +173,11 @@ def count_runs(mutants: MutantSet) -> int:
     return len(mutants.mutants) + BASELINE_RUNS if mutants.mutants else 0
 
 
-def _run_baseline(
-    runner: EditedCellRunner, subject: _MutationSubject, is_chosen: bool, known: float | None
+def _run_baseline_if_chosen(
+    runner: EditedCellRunner,
+    subject: _MutationSubject,
+    is_chosen: bool,
+    known_slowest: float | None,
 ) -> _MutationSubject:
     """Run a chosen test three times without mutants, and return it with the result.
 
@@ -181,8 +186,8 @@ def _run_baseline(
     """
     if not is_chosen or not subject.mutants.mutants:
         return subject
-    if known is not None:
-        return _mark_passing(subject, known)
+    if known_slowest is not None:
+        return _mark_passing(subject, known_slowest)
     slowest = 0.0
     compiled = runner.compile(subject.test.method.module, tests=subject.test.tests)
     for _ in range(BASELINE_RUNS):

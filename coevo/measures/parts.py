@@ -21,10 +21,10 @@ from coevo.languages.declarations import Member
 from coevo.languages.table import get_measures
 from coevo.languages.undoing import ChangeUndoing, LocatedDeclaration, PlainVersion
 from coevo.measures.declaration_pairs import (
-    find_counterpart,
-    find_declaration,
     find_declared_type,
+    find_method_at_other_end,
     find_method_before_signature_change,
+    find_method_or_constructor,
     find_type_at_other_end,
 )
 from coevo.model.dependencies import Dependency, Revised
@@ -110,7 +110,7 @@ def list_undoable_parts(
     change = _DependencyChange(
         repository=repository, pair=pair, dependency=dependency, undoing=undoing
     )
-    known = find_declaration(repository, pair, dependency)
+    known = find_method_or_constructor(repository, pair, dependency)
     if known is not None:
         return (_make_method_part(change, known),)
     return tuple(_list_type_parts(change))
@@ -132,7 +132,7 @@ def _make_method_part(change: _DependencyChange, known: LocatedDeclaration) -> U
         return replace(
             part, stages=_list_undoing_stages(undoing, Revised.INSERTED, resigned, known)
         )
-    other = find_counterpart(change.repository, change.pair, dependency)
+    other = find_method_at_other_end(change.repository, change.pair, dependency)
     if other is None:
         return part
     old, new = (known, other) if dependency.revised is Revised.REMOVED else (other, known)
@@ -157,7 +157,7 @@ def _list_undoing_stages(
         whole = undoing.undo_member(revised, old, new)
     if has_name and revised is not Revised.REMOVED:
         restored = None if old is None else undoing.restore_body_under_new_signature(old, new)
-        plain = undoing.list_plain_versions(new)
+        plain = undoing.list_versions_with_plain_values(new)
     stages: tuple[list[tuple[str, bytes | None]], ...] = (
         [('', whole)],
         [(AS_BEFORE, restored)],
@@ -254,7 +254,7 @@ def _list_field_parts(
 ) -> Iterator[UndoablePart]:
     """Yield the fields and initializers that differ: those at new in order, then removed ones."""
     before, after = _list_fields_and_initializers(old), _list_fields_and_initializers(new)
-    matched = _match_members(before, after)
+    matched = _map_start_bytes_to_old_members(before, after)
     for member in after:
         was = matched.get(member.start_byte)
         if was is None:
@@ -274,7 +274,7 @@ def _list_fields_and_initializers(known: LocatedDeclaration) -> list[Member]:
     return list({member.start_byte: member for member in reversed(members)}.values())[::-1]
 
 
-def _match_members(before: list[Member], after: list[Member]) -> dict[int, Member]:
+def _map_start_bytes_to_old_members(before: list[Member], after: list[Member]) -> dict[int, Member]:
     """Return the old version of members, by their start byte at new.
 
     Fields match by name. Initializers of the same name match by text, the remaining ones by order.

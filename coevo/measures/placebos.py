@@ -23,9 +23,9 @@ from coevo.languages.text_edits import TextEdits
 from coevo.languages.undoing import LocatedDeclaration, PlaceboKind
 from coevo.measures.declaration_pairs import (
     CALLABLES,
-    find_counterpart,
-    find_declaration,
     find_declared_type,
+    find_method_at_other_end,
+    find_method_or_constructor,
 )
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
@@ -177,5 +177,7 @@ def _find_place_at_new(
     if not one.file.endswith(get_reading(pair.language).SUFFIXES):
         return None
     if one.revised is Revised.REMOVED:
-        return find_counterpart(repository, pair, one)
-    return find_declaration(repository, pair, one) or find_declared_type(repository, pair, one)
+        return find_method_at_other_end(repository, pair, one)
+    return find_method_or_constructor(repository, pair, one) or find_declared_type(
+        repository, pair, one
+    )

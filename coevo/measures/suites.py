@@ -53,7 +53,7 @@ def add_coverage(
     members = [
         (target.file, type_, member)
         for target in focus
-        for type_, member in _list_members(repository, rev, target, lines, language)
+        for type_, member in _list_methods_with_code(repository, rev, target, lines, language)
     ]
     read = get_reading(language)
     return replace(
@@ -102,7 +102,7 @@ def _list_lines(focus: Focus, trace: Trace) -> Iterator[CoveredLine]:
             yield line
 
 
-def _list_members(
+def _list_methods_with_code(
     repository: Repository, rev: str, focus: Focus, lines: Iterable[CoveredLine], language: str
 ) -> Iterator[tuple[DeclaredType, Member]]:
     """Yield the methods and constructors of a focus that contain code, each with its type."""
@@ -111,7 +111,7 @@ def _list_members(
     for type_ in get_reading(language).parse(repository.blob(entry.oid), focus.file).types:
         for member in type_.members:
             own = range(member.start_line, member.end_line + 1)
-            inside = focus.includes_lines(member.start_line, member.end_line)
+            inside = focus.includes_declaration(member.start_line, member.end_line)
             if inside and member.kind in ('method', 'constructor') and with_code & set(own):
                 yield type_, member
 
@@ -147,7 +147,7 @@ def draw_mutants(runner: EditedCellRunner, focus: Sequence[Focus]) -> tuple[Draw
     return tuple(sorted(mutants, key=lambda one: one.mutant_id))[:MOST_MUTANTS]
 
 
-def restore_drawn_mutants(mutants: Iterable[SuiteMutant]) -> tuple[DrawnMutant, ...]:
+def restore_mutants_run_before(mutants: Iterable[SuiteMutant]) -> tuple[DrawnMutant, ...]:
     """Return those mutants that were run before, in a form that can be run with another suite."""
     return tuple(
         DrawnMutant(

@@ -110,13 +110,13 @@ def choose_dependency_list(
     """
     if not dependencies:
         return None
-    called = select_dependencies(dependencies, DependencyList.CALLED)
+    called = select_called_or_all_dependencies(dependencies, DependencyList.CALLED)
     has_method = any(dependency.is_method for dependency in dependencies)
     is_empty = not any(dependency.is_method for dependency in called) if has_method else not called
     return DependencyList.EXECUTED if is_empty else wanted
 
 
-def select_dependencies(
+def select_called_or_all_dependencies(
     dependencies: Sequence[Dependency], which: DependencyList | None
 ) -> tuple[Dependency, ...]:
     """Return the dependencies of one of the two lists, in their order.

@@ -117,7 +117,7 @@ class Focus:
     start_line: Annotated[int, Column('Its first line.', unit='line')]
     end_line: Annotated[int, Column('Its last line, included.', unit='line')]
 
-    def includes_lines(self, start_line: int, end_line: int) -> bool:
+    def includes_declaration(self, start_line: int, end_line: int) -> bool:
         """Return whether a declaration in the file belongs to the focus.
 
         For a class or file, the declaration has to start inside the focus. For a function, it has

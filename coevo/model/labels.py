@@ -243,13 +243,13 @@ def correct_change_by_cells(
     if (
         with_old_test is None
         or with_new_test is None
-        or _merge_broken_outcomes(with_old_test) == _merge_broken_outcomes(with_new_test)
+        or _replace_broken_by_none(with_old_test) == _replace_broken_by_none(with_new_test)
     ):
         return change
     return MethodChange.CONTEXT_CHANGED
 
 
-def _merge_broken_outcomes(outcome: Outcome) -> Outcome | None:
+def _replace_broken_by_none(outcome: Outcome) -> Outcome | None:
     """Return None for every broken outcome, and any other outcome unchanged.
 
     Labels do not distinguish broken outcomes.

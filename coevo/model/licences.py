@@ -90,7 +90,7 @@ def find_id_by_name(name: str) -> str | None:
     return _map_lower_case_ids().get(name.strip().lower())
 
 
-def find_ids_in_text(text: str) -> tuple[str, ...]:
+def recognise_licences_of_text(text: str) -> tuple[str, ...]:
     """Return the sorted SPDX ids of all licences that a text is recognised as."""
     flat = ' '.join(text.lower().split())
     return tuple(sorted({item.id for item in _load_table().sentences if item.are_met_by(flat)}))

@@ -105,7 +105,7 @@ def _rename_fields(field: pa.Field, names: Mapping[str, str]) -> pa.Field:
     )
 
 
-def build_renaming_select(table: str, rows: str, fields: Sequence[pa.Field]) -> str:
+def build_new_names_select(table: str, rows: str, fields: Sequence[pa.Field]) -> str:
     """Return SQL that reads `rows`, a FROM clause with columns of schema 2, by the names of schema
     3.
 
@@ -164,17 +164,17 @@ def _list_selected_columns(
             kind = 'BIGINT' if to_old else 'VARCHAR'
             expression = f'TRY_CAST({expression} AS {kind})'
         elif names is not None:
-            expression = _build_struct_sql(expression, field.type, names, to_old=to_old)
+            expression = _build_struct_renaming_sql(expression, field.type, names, to_old=to_old)
         elif field.name == 'walk' or field.name in _VALUES_OF_TABLES.get(table, ()):
-            expression = _build_value_sql(expression, field.name, to_old=to_old)
+            expression = _build_value_renaming_sql(expression, field.name, to_old=to_old)
         yield f'{expression} AS "{target}"'
 
 
-def _build_struct_sql(
+def _build_struct_renaming_sql(
     value: str, kind: pa.DataType, names: Mapping[str, str], *, to_old: bool
 ) -> str:
     if pa.types.is_list(kind):
-        inner = _build_struct_sql('item', kind.value_type, names, to_old=to_old)
+        inner = _build_struct_renaming_sql('item', kind.value_type, names, to_old=to_old)
         return f'list_transform({value}, lambda item: {inner})'
     pairs = [(child.name, names.get(child.name, child.name)) for child in kind]
     parts = ', '.join(
@@ -183,7 +183,7 @@ def _build_struct_sql(
     return f'CASE WHEN {value} IS NULL THEN NULL ELSE {{{parts}}} END'
 
 
-def _build_value_sql(value: str, column: str, *, to_old: bool) -> str:
+def _build_value_renaming_sql(value: str, column: str, *, to_old: bool) -> str:
     cases = [
         f"WHEN {value} = '{new if to_old else old}' THEN '{old if to_old else new}'"
         for new, old in VALUES.get(column, {}).items()

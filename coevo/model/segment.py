@@ -74,7 +74,7 @@ class MeasureRecord:
     basis: str
     runs: int
     traces: bool
-    number: int = 0  # set by `coevo.storage.measures.add_measures`
+    number: int = 0  # set by `coevo.storage.measures.number_and_add_measures`
     methods: tuple[MethodMeasures, ...]
     mutants: tuple[MutantRow, ...]
     reversals: tuple[ReversalRow, ...]
@@ -104,7 +104,7 @@ def join_measures(segment: Segment, record: MeasureRecord | None) -> Segment:
     if not has_tasks(segment):
         return segment
     if record is None:
-        return replace(segment, methods=tuple(map(_mark_measured_before, segment.methods)))
+        return replace(segment, methods=tuple(map(_derive_measured_from_mutation, segment.methods)))
     measures = {each.method_id: each for each in record.methods}
     return replace(
         segment,
@@ -115,7 +115,7 @@ def join_measures(segment: Segment, record: MeasureRecord | None) -> Segment:
     )
 
 
-def _mark_measured_before(row: MethodRow) -> MethodRow:
+def _derive_measured_from_mutation(row: MethodRow) -> MethodRow:
     return row if row.track is None else replace(row, measured=row.mutation is not None)
 
 

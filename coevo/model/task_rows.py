@@ -371,7 +371,7 @@ class TaskRow:
         return self.source_patch if self.asks_for_code else self.test_patch
 
     @property
-    def shown_targets(self) -> tuple[str, ...]:
+    def shown_target_names(self) -> tuple[str, ...]:
         """The targets that a task that asks for code shows; () for all others."""
         return tuple(
             each.test_method for each in self.demanded or () if each.role is TestRole.TARGET

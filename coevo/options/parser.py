@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from coevo.model.errors import Fatal
 from coevo.options.renamed import refuse_old_options, refuse_old_verb
-from coevo.options.settings import PrintSettings, Setting, load_settings, render_settings
+from coevo.options.settings import PrintSettings, Setting, load_settings, render_default_settings
 from coevo.sandboxes.names import BUBBLEWRAP, NAMES
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Parser(argparse.ArgumentParser):
             self.add_argument(
                 '--print-settings',
                 action=PrintSettings,
-                render=lambda: render_settings(self.settings, self.prog),
+                render=lambda: render_default_settings(self.settings, self.prog),
                 help='write a settings file with all defaults to standard output',
             )
         self.settings += settings

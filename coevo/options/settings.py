@@ -92,7 +92,7 @@ def load_settings(file: Path, settings: Sequence[Setting], verb: str) -> dict[st
     return {name: known[name].parse(value, str(file)) for name, value in content.items()}
 
 
-def render_settings(settings: Sequence[Setting], verb: str) -> str:
+def render_default_settings(settings: Sequence[Setting], verb: str) -> str:
     """Return the text of a settings file with all defaults."""
     blocks = [f'# Settings of `{verb} --settings FILE`. A removed line keeps its default.']
     for setting in settings:

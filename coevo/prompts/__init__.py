@@ -58,7 +58,7 @@ class PromptSubject:
     environment: Environment | None = None
 
 
-def compose_prompt(subject: PromptSubject) -> str:
+def compose_coevolution_prompt(subject: PromptSubject) -> str:
     """Return the whole prompt of a task, with a newline at its end."""
     return _compose_for_methods(subject, subject.track, subject.new_rev)
 
@@ -141,7 +141,7 @@ def _describe_focus(one: Focus) -> str:
     return f'{location}, lines {one.start_line} to {one.end_line}' if is_function else location
 
 
-def _load_text(name: str) -> str:
+def _load_prompt_text(name: str) -> str:
     return files('coevo').joinpath('prompts', f'{name}.txt').read_text('utf-8')
 
 
@@ -150,7 +150,7 @@ def _fill_text(name: str, words: PromptWords, blanks: Mapping[str, str]) -> str:
 
     blanks  those that do not come from the language
     """
-    text, running = _number_steps(_load_text(name), words.running)
+    text, running = _number_text_and_running_steps(_load_prompt_text(name), words.running)
     of_language = {
         '<framework>': words.framework,
         '<new_test>': words.new_test and f' {words.new_test}',
@@ -166,7 +166,7 @@ def _fill_blanks(text: str, blanks: Mapping[str, str]) -> str:
     return re.sub('|'.join(map(re.escape, blanks)), lambda found: blanks[found[0]], text)
 
 
-def _number_steps(text: str, running: Sequence[str]) -> tuple[str, str]:
+def _number_text_and_running_steps(text: str, running: Sequence[str]) -> tuple[str, str]:
     """Return the text with numbered steps, and the numbered steps for its line `<running>`.
 
     The steps of `running` take numbers between those of the text.

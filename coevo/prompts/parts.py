@@ -31,7 +31,7 @@ class PromptPart:
     declaration: str
 
 
-def find_parts(
+def find_changed_parts(
     repository: Repository, old_rev: str, new_rev: str, dependency: Dependency
 ) -> tuple[PromptPart, ...]:
     """Return the changed parts of a type, besides its methods, on which a test depends.
@@ -64,7 +64,7 @@ def _compare_types(old: DeclaredType, new: DeclaredType) -> Iterator[PromptPart]
         yield PromptPart(
             kind=PartKind.HEADER, revised=Revised.MODIFIED, declaration=new.declaration
         )
-    before, after = _index_fields(old), _index_fields(new)
+    before, after = _index_fields_and_initializers(old), _index_fields_and_initializers(new)
     for key in dict.fromkeys([*before, *after]):
         was, is_ = before.get(key), after.get(key)
         if was is None and is_ is not None:
@@ -75,7 +75,7 @@ def _compare_types(old: DeclaredType, new: DeclaredType) -> Iterator[PromptPart]
             yield _make_part(is_, Revised.MODIFIED)
 
 
-def _index_fields(type_: DeclaredType) -> dict[tuple[str, str, int], Member]:
+def _index_fields_and_initializers(type_: DeclaredType) -> dict[tuple[str, str, int], Member]:
     """Return the fields by name, and the initializers, which have no name, by their order."""
     fields: dict[tuple[str, str, int], Member] = {}
     for member in type_.members:

@@ -80,7 +80,10 @@ class Bubblewrap:
         popen, first = _start_bwrap(self._bwrap, job, uid)
         tree = PidNamespace(popen.pid, first)
         return LaunchedJob(
-            popen=popen, tree=tree, forget=tree.close, network=tree.wait_for_enterable_process
+            popen=popen,
+            tree=tree,
+            forget=tree.close_process_handle,
+            network=tree.wait_for_enterable_process,
         )
 
 
@@ -108,13 +111,13 @@ class PidNamespace:
         The memory includes an estimate of 1 KiB for each file that the job keeps in memory. See
         `ProcessTree`.
         """
-        cpu_seconds, memory_bytes = 0.0, self._count_files() * _FILE_BYTES
+        cpu_seconds, memory_bytes = 0.0, self._count_files_in_memory() * _FILE_BYTES
         for pid in (self._outer, *list_descendants(self._outer)):
             used, resident = _measure_process(pid)
             cpu_seconds, memory_bytes = cpu_seconds + used, memory_bytes + resident
         return ProcessUsage(cpu_seconds, memory_bytes)
 
-    def _count_files(self) -> int:
+    def _count_files_in_memory(self) -> int:
         """Return the number of files on the job's own file systems; 0 if none can be looked into.
 
         Nothing else limits that number.
@@ -165,7 +168,7 @@ class PidNamespace:
             if not poll.poll(_KILL_SECONDS * 1000):
                 raise Transient(f'a sandbox does not end {_KILL_SECONDS} s after SIGKILL')
 
-    def close(self) -> None:
+    def close_process_handle(self) -> None:
         """Close the handle of the first process; called once the job has ended."""
         with self._guard:
             if self._first is not None:
@@ -314,7 +317,7 @@ def _build_command(bwrap: str, job: Job, files: dict[str, int], first: Sequence[
 
 def _list_system_options(files: dict[str, int]) -> list[str]:
     arguments = []
-    for folder in mounts.list_system_folders():
+    for folder in mounts.list_system_mount_paths():
         arguments += ['--ro-bind', folder, folder]
     for link, target in mounts.list_system_links().items():
         arguments += ['--symlink', target, link]

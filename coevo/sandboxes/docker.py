@@ -78,7 +78,7 @@ class Docker:
         try:
             self._client = docker.from_env()
             self.api = self._client.api
-            self._image = _ensure_image(self._client)
+            self._image = _import_image_if_missing(self._client)
         except docker.errors.DockerException as error:
             raise Fatal(
                 f'the Docker daemon cannot be used ({error}); start it, or set DOCKER_HOST'
@@ -118,7 +118,7 @@ class Docker:
         )
         tree = _Container(self, container.id, popen.pid)
         return LaunchedJob(
-            popen=popen, tree=tree, forget=tree.close, network=tree.find_first_process
+            popen=popen, tree=tree, forget=tree.close_client_handle, network=tree.find_first_process
         )
 
 
@@ -176,7 +176,7 @@ class _Container:
             time.sleep(_POLL_SECONDS)
         raise Transient('a container does not start, or has ended already')
 
-    def close(self) -> None:
+    def close_client_handle(self) -> None:
         """Close the handle of the client; called once the container has ended."""
         with self._guard:
             if self._client is not None:
@@ -283,7 +283,7 @@ def _build_settings(job: Job, lifeline: str) -> dict[str, Any]:
 
 
 def _list_mounts(job: Job, lifeline: str) -> list[Any]:
-    places = {folder: folder for folder in mounts.list_system_folders()}
+    places = {folder: folder for folder in mounts.list_system_mount_paths()}
     places |= {mount.target: str(mount.source) for mount in job.all_mounts}
     # An empty file (the lifeline) hides resolv.conf; Docker would otherwise show the host's.
     places |= dict.fromkeys((_LIFELINE, '/etc/resolv.conf'), lifeline)
@@ -293,7 +293,7 @@ def _list_mounts(job: Job, lifeline: str) -> list[Any]:
     ]
 
 
-def _ensure_image(client: Any) -> str:
+def _import_image_if_missing(client: Any) -> str:
     """Return the name of the sandbox image, after importing the image if the daemon lacks it.
 
     The tag in the name is a hash of the image's content.

@@ -43,7 +43,7 @@ SHELL, FIRST_PROGRAM, FIRST_MODE = '/bin/sh', '/first', 0o111
 FIRST_PROCESS = (FIRST_PROGRAM, '-c', '"$@"; exit $?', 'sh')
 
 
-def list_system_folders() -> tuple[str, ...]:
+def list_system_mount_paths() -> tuple[str, ...]:
     """Return the files and folders of the host that are mounted at their own path."""
     real = [f'/{name}' for name in _TOP_FOLDERS if _is_real_folder(Path('/', name))]
     configuration = [path for name in _CONFIGURATION for path in sorted(Path('/etc').glob(name))]

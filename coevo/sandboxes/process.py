@@ -190,7 +190,7 @@ class Process:
         It is exact once the job has ended by itself or by `kill`.
         """
         if not self._over.is_set():
-            self._sample_usage()
+            self._sample_usage_and_get_memory_bytes()
         return self._cpu_seconds
 
     def poll(self) -> int | None:
@@ -225,22 +225,22 @@ class Process:
         with contextlib.suppress(BrokenPipeError):
             self.stdin.close()
 
-    def pause_usage_sampling(self) -> None:
-        """Stop sampling usage until `resume_usage_sampling`; meanwhile no limit of the job is enforced.
+    def pause_sampling_and_limits(self) -> None:
+        """Stop sampling usage until `resume_sampling_and_limits`; meanwhile no limit of the job is enforced.
 
         Meant for a time in which no process of the job is working.
         """
         self._every = None
 
     def sample_usage_rarely(self) -> None:
-        """Sample usage only every 3 seconds until `resume_usage_sampling`.
+        """Sample usage only every 3 seconds until `resume_sampling_and_limits`.
 
         Meant for a job that should be idle, but may not be. Sampling a JVM with many threads costs
         a millisecond, and would happen five times a second while other jobs run.
         """
         self._every = _DOZING_SECONDS
 
-    def resume_usage_sampling(self) -> None:
+    def resume_sampling_and_limits(self) -> None:
         """Sample usage five times a second again, starting now."""
         self._every = _SAMPLE_SECONDS
         os.eventfd_write(self._bell, 1)
@@ -305,14 +305,14 @@ class Process:
 
     def _find_exceeded_limit(self) -> str | None:
         """Return 'cpu', 'wall' or 'memory' if the job exceeds that limit now, else None."""
-        memory_bytes = self._sample_usage()
+        memory_bytes = self._sample_usage_and_get_memory_bytes()
         if self._cpu_seconds > self._limits.cpu_seconds:
             return 'cpu'
         if time.monotonic() - self._started > self._limits.wall_seconds:
             return 'wall'
         return 'memory' if memory_bytes > self._limits.memory_bytes else None
 
-    def _sample_usage(self) -> int:
+    def _sample_usage_and_get_memory_bytes(self) -> int:
         usage = self._tree.measure_usage()
         self._cpu_seconds = max(self._cpu_seconds, usage.cpu_seconds)
         return usage.memory_bytes

@@ -94,7 +94,7 @@ class RunningProxy:
     trouble: list[str] = field(default_factory=list)
     bug: Exception | None = None
 
-    def raise_trouble(self) -> None:
+    def raise_trouble_if_any(self) -> None:
         """Raise what kept requests from being answered: an unexpected error first, else Transient.
 
         Do nothing if all requests were answered.

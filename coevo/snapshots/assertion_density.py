@@ -24,7 +24,7 @@ WHERE new_source <> '' AND method_id IN (SELECT unnest(method_ids) FROM tasks)
 ORDER BY ALL"""
 
 
-def list_assertion_densities(
+def list_assertion_densities_by_language(
     connection: duckdb.DuckDBPyConnection,
 ) -> Iterator[tuple[str, int, int, int, float, float, int]]:
     """Yield a row of `COLUMNS` for each language, sorted; nothing where texts are withheld.

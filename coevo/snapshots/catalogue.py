@@ -105,7 +105,7 @@ def load_catalogue(place: Path | str) -> tuple[CatalogueEntry, ...]:
     root = _strip_catalogue_name(place)
     entries = _load_index(root)
     if entries is None and '://' not in root:
-        entries = tuple(_list_folder(Path(root)))
+        entries = tuple(_list_public_snapshots(Path(root)))
     if entries is None:
         raise Fatal(
             f'{locate_snapshot(root).shown} has no {CATALOGUE}, which `coevo pipeline publish` writes beside what it '
@@ -213,7 +213,7 @@ def _parse_index(content: Any) -> Iterator[CatalogueEntry]:
         )
 
 
-def _list_folder(folder: Path) -> Iterator[CatalogueEntry]:
+def _list_public_snapshots(folder: Path) -> Iterator[CatalogueEntry]:
     """Yield an entry for each snapshot in a local folder, sorted by the name of its folder.
 
     Private releases are left out, so that a month or `latest` never means one; so are folders that

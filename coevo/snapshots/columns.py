@@ -63,7 +63,7 @@ def find_foreign_files(
     )
 
 
-def find_wrong_columns(connection: duckdb.DuckDBPyConnection, part: TableFile) -> Iterator[str]:
+def describe_wrong_columns(connection: duckdb.DuckDBPyConnection, part: TableFile) -> Iterator[str]:
     """Yield a phrase for each column of a foreign file that is missing or has the wrong type."""
     rows = connection.execute(f'DESCRIBE FROM {build_parquet_source([part.file])}').fetchall()
     kinds = {name: kind.replace('"', '') for name, kind, *_ in rows}

@@ -41,7 +41,7 @@ def choose_download_folder(place: Path | str) -> Path:
     return join_beneath(Path(root), str(manifest['month'])).path
 
 
-def copy_snapshot(place: Path | str, out: Path) -> None:
+def copy_and_verify_snapshot(place: Path | str, out: Path) -> None:
     """Copy a snapshot into a new folder, and check it.
 
     Raises: Fatal if the folder exists; DamagedSnapshot if the snapshot is not good.

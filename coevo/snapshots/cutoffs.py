@@ -62,7 +62,7 @@ class Cutoff:
             raise Fatal(f'a margin of {self.margin_days} days is beyond all dates') from None
 
     @property
-    def last_seen(self) -> str | None:
+    def last_day_not_clean(self) -> str | None:
         """The last day that is not clean, with the margin, as YYYY-MM-DD; None without a cutoff."""
         clean = self.first_clean
         return f'{clean - timedelta(days=1):%F}' if clean else None

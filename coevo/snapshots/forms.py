@@ -96,7 +96,7 @@ def is_repository(name: str) -> bool:
     return re.fullmatch(_TEXTS['repo'], name) is not None
 
 
-def find_malformed_values(
+def find_first_malformed_values(
     connection: duckdb.DuckDBPyConnection,
     rows: Mapping[str, str],
     foreign: Sequence[TableFile] = (),
@@ -128,7 +128,7 @@ def _are_all_values_valid(
     connection: duckdb.DuckDBPyConnection, source: str, laws: Sequence[tuple[str, str]]
 ) -> bool:
     """Return whether no value breaks its condition: one answer takes less time than one a column."""
-    all_laws = ' AND '.join(_make_never_null(law) for _, law in laws)
+    all_laws = ' AND '.join(_make_true_for_null(law) for _, law in laws)
     ((is_so,),) = connection.execute(f'SELECT bool_and({all_laws}) FROM {source}').fetchall()
     return is_so is not False
 
@@ -153,12 +153,12 @@ def _list_conditions(
         value = f'{prefix}"{item.name}"'
         law = _build_condition(item.name, hint, value, asks_null=asks_null)
         if asks_null and not nullable and item.name not in but:
-            law = f'{value} IS NOT NULL AND {_make_never_null(law)}'
+            law = f'{value} IS NOT NULL AND {_make_true_for_null(law)}'
         if law is not None:
             yield item.name, law
 
 
-def _make_never_null(law: str | None) -> str:
+def _make_true_for_null(law: str | None) -> str:
     """Return a condition that is true where the given one is null; `true` for None."""
     return 'true' if law is None else f'coalesce({law}, true)'
 
@@ -171,11 +171,11 @@ def _build_condition(name: str, hint: Any, value: str, *, asks_null: bool) -> st
     if get_origin(hint) is tuple:
         law = _build_condition(name, get_args(hint)[0], 'each', asks_null=asks_null)
         if asks_null:
-            law = f'each IS NOT NULL AND {_make_never_null(law)}'
+            law = f'each IS NOT NULL AND {_make_true_for_null(law)}'
         return law and f'len([each FOR each IN {value} IF NOT ({law})]) = 0'
     if dataclasses.is_dataclass(hint):
         inner = _list_conditions(hint, f'{value}.', asks_null=asks_null)  # type: ignore[arg-type]
-        laws = ' AND '.join(_make_never_null(law) for _, law in inner)
+        laws = ' AND '.join(_make_true_for_null(law) for _, law in inner)
         return f'({value} IS NULL OR {laws})' if laws else None
     if issubclass(hint, StrEnum):
         members = ', '.join(f"'{member}'" for member in hint)

@@ -65,7 +65,7 @@ class IdentificationStudy:
     seed: int = 0
 
 
-def print_identification(path: Path, study: IdentificationStudy) -> None:
+def print_and_export_identification(path: Path, study: IdentificationStudy) -> None:
     """Print the number of methods, tasks and repositories of each class, and write the label sets.
 
     Raises: Fatal if the folder to export to exists.
@@ -76,7 +76,7 @@ def print_identification(path: Path, study: IdentificationStudy) -> None:
         opened = snapshot.attach_snapshots((path,))
         for line in describe_rows_left_out(opened, study.cutoff) if study.cutoff else ():
             print(line, file=sys.stderr)
-        connection = build_identification_table(opened, study)
+        connection = create_identification_tables(opened, study)
     if study.export is not None:
         _export_label_sets(connection, study, study.export)
     for line in _describe_draw(connection, study):
@@ -84,7 +84,7 @@ def print_identification(path: Path, study: IdentificationStudy) -> None:
     sys.stdout.write(presentation.render_answer(connection.sql(COUNTS), 'table').decode())
 
 
-def build_identification_table(
+def create_identification_tables(
     opened: OpenedSnapshots, study: IdentificationStudy
 ) -> duckdb.DuckDBPyConnection:
     """Create the tables `identification` and `draws` in a snapshot's connection, and return it.

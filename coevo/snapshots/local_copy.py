@@ -40,17 +40,19 @@ def open_local_copy(place: Path | str) -> Iterator[Path]:
         yield location.path
         return
     with tempfile.TemporaryDirectory(prefix='coevo-snapshot-') as folder:
-        total = _compute_total_size(location, listed, Path(folder))
+        total = _compute_size_and_check_space(location, listed, Path(folder))
         for name in sorted({MANIFEST, TIMINGS, *listed, *location.names()}):
             # One byte beyond the size in the manifest is enough to show that a file is wrong.
             most = listed[name]['size'] + 1 if name in listed else max(_UNLISTED, total)
-            _copy_file(
+            _copy_file_if_present(
                 location, name, Path(folder), MOST_OF_A_MANIFEST if name == MANIFEST else most
             )
         yield Path(folder)
 
 
-def _compute_total_size(location: Location, listed: Mapping[str, Any], folder: Path) -> int:
+def _compute_size_and_check_space(
+    location: Location, listed: Mapping[str, Any], folder: Path
+) -> int:
     """Return the bytes of all files that a manifest lists.
 
     Raises: Fatal if a folder has no room for them.
@@ -65,7 +67,7 @@ def _compute_total_size(location: Location, listed: Mapping[str, Any], folder: P
     return total
 
 
-def _copy_file(location: Location, name: str, folder: Path, most: int) -> None:
+def _copy_file_if_present(location: Location, name: str, folder: Path, most: int) -> None:
     """Copy at most `most` bytes of a file; do nothing if it does not exist.
 
     Raises: DamagedSnapshot if the name is no safe path.

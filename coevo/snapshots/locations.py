@@ -139,7 +139,7 @@ class SnapshotFolder:
         for file in paths:
             with self.open(file.relative_to(self.path).as_posix()) as opened:
                 _check_footer(str(file), opened)
-        return [_require_readable_name(str(file.absolute())) for file in paths]
+        return [_require_no_glob_in_name(str(file.absolute())) for file in paths]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ def _check_footer(place: str, file: pa.NativeFile) -> None:
         ) from None
 
 
-def _require_readable_name(path: str) -> str:
+def _require_no_glob_in_name(path: str) -> str:
     """Return the path. Raises: Fatal if DuckDB would take it for a pattern of file names."""
     if set(path) & set('*?'):
         raise Fatal(f'{path} has a * or ? in its name, for which DuckDB reads others; rename it')

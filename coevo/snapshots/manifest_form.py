@@ -84,7 +84,7 @@ def _is_walk(one: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_edition(value: object) -> bool:
+def _is_edition_or_none(value: object) -> bool:
     """Return whether a value is None or describes an edition.
 
     That says which release it belongs to, by checksums, and how much text its recipes restore. A
@@ -95,7 +95,7 @@ def _is_edition(value: object) -> bool:
     return (
         isinstance(value, dict)
         and value.get('kind') in (CODE_FREE, PARTIAL, GOLD_WITHHELD)
-        and _are_pairs(value.get('filled', _NOTHING_FILLED.get(value['kind'])))
+        and _are_pairs_by_repository(value.get('filled', _NOTHING_FILLED.get(value['kind'])))
         and isinstance(value.get('manifest_sha256'), str)
         and _SHA256.fullmatch(value['manifest_sha256']) is not None
         and _are_files(value.get('files'))
@@ -104,7 +104,7 @@ def _is_edition(value: object) -> bool:
     )
 
 
-def _are_pairs(value: object) -> bool:
+def _are_pairs_by_repository(value: object) -> bool:
     return isinstance(value, dict) and all(
         forms.is_repository(repo)
         and isinstance(pairs, list)
@@ -131,6 +131,6 @@ _PARTS = {
     'rows': _are_rows,
     'walks': _are_walks,
     'parameters': _are_parameters,
-    'edition': _is_edition,
+    'edition': _is_edition_or_none,
     'private': _is_flag,
 }

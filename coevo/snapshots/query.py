@@ -99,7 +99,7 @@ def _suggest_new_names(sql: str) -> str:
     return f' (since schema 3 {hints})' if hints else ''
 
 
-def _suggest_lists(message: str) -> str:
+def _suggest_name_listing(message: str) -> str:
     """Return where names are listed, if DuckDB says that one is unknown; else an empty text."""
     if message.startswith('Catalog Error: Table'):
         return ' (`SHOW TABLES` lists the tables and views)'
@@ -125,7 +125,9 @@ def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> 
         )
     except duckdb.Error as error:
         message = snapshot.summarise_error(error)
-        raise Fatal(f'{message}{_suggest_new_names(sql) or _suggest_lists(message)}') from None
+        raise Fatal(
+            f'{message}{_suggest_new_names(sql) or _suggest_name_listing(message)}'
+        ) from None
 
 
 def _run_interruptibly(connection: duckdb.DuckDBPyConnection, answer: Callable[[], bytes]) -> bytes:
@@ -273,7 +275,7 @@ def load_task_prompt(place: Path | str, task_id: str) -> str:
         row = connection.execute(sql, [task_id]).fetchone()
     if row is not None and row[1]:
         raise Fatal(
-            f'{place} has no texts of {task_id}; {snapshot.suggest_filling(place, task_id)} fills them in'
+            f'{place} has no texts of {task_id}; {snapshot.format_filling_command(place, task_id)} fills them in'
         )
     if row is None or row[0] is None:
         raise Fatal(

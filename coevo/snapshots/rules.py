@@ -337,7 +337,7 @@ _OTHER_DATES = ' OR '.join(f't.{date} IS DISTINCT FROM p.{date}' for date in _EN
 _PARENTS = ', '.join(f"'{walk}'" for walk in (Walk.PARENTS, Walk.FIRST_PARENT))
 
 
-def _build_ancestry_rule(table: str, row: str) -> SnapshotRule:
+def _build_same_ancestry_as_pair_rule(table: str, row: str) -> SnapshotRule:
     """Return the rule that the ancestry of a row is that of its pair.
 
     It does not apply to snapshots of a schema before 1.2, whose rows have no ancestry.
@@ -361,8 +361,8 @@ ANCESTRY = (
         sql=f"""SELECT pair_id, walk FROM pairs
             WHERE walk IN ({_PARENTS}) AND NOT old_is_ancestor""",
     ),
-    _build_ancestry_rule('methods', 'method_id'),
-    _build_ancestry_rule('tasks', 'task_id'),
+    _build_same_ancestry_as_pair_rule('methods', 'method_id'),
+    _build_same_ancestry_as_pair_rule('tasks', 'task_id'),
 )
 
 DATES = (

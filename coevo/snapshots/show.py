@@ -202,7 +202,7 @@ def render_by_id(path: Path | str, id: str) -> str:
 def _describe_withheld_texts(place: str, task_id: str) -> str:
     return (
         'Its patches, prompt and sources are withheld here: '
-        f'{snapshot.suggest_filling(place, task_id)} fills them in.'
+        f'{snapshot.format_filling_command(place, task_id)} fills them in.'
     )
 
 

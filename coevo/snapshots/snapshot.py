@@ -55,7 +55,7 @@ __all__ = [
     'open_snapshots',
     'quote_sql',
     'translate_read_errors',
-    'require_texts',
+    'refuse_code_free_edition',
     'summarise_error',
     'build_parquet_source',
     'build_standard_condition',
@@ -144,8 +144,8 @@ def attach_snapshots(places: Sequence[Path | str]) -> OpenedSnapshots:
 def _find_faults(opened: OpenedSnapshots) -> Iterator[object]:
     foreign = columns.find_foreign_files(opened.connection, opened.parts)
     for part in foreign:
-        yield from columns.find_wrong_columns(opened.connection, part)
-    yield from forms.find_malformed_values(opened.connection, opened.rows, foreign)
+        yield from columns.describe_wrong_columns(opened.connection, part)
+    yield from forms.find_first_malformed_values(opened.connection, opened.rows, foreign)
 
 
 def attach_snapshots_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
@@ -315,7 +315,7 @@ def _build_snapshot_source(table: str, files: Sequence[str], content: Mapping[st
     rows, version = build_parquet_source(files), parse_schema_version(content)
     missing = find_missing_columns(table, version)
     if version.major == 2:
-        rows = schema_2.build_renaming_select(table, rows, list_columns(table, version))
+        rows = schema_2.build_new_names_select(table, rows, list_columns(table, version))
     if not missing:
         return rows
     values = {name: f'NULL::{column.sql_type}' for name, column in missing.items()}
@@ -346,7 +346,7 @@ def load_manifest(path: Path | str) -> dict[str, Any]:
     return load_manifest_at(resolve_location(path))
 
 
-def require_texts(place: Path | str, tasks: Collection[str] | None = None) -> None:
+def refuse_code_free_edition(place: Path | str, tasks: Collection[str] | None = None) -> None:
     """Raise Fatal for a code-free edition, which lacks the texts of all of its tasks.
 
     A partial edition passes, though some of its tasks lack their texts.
@@ -355,11 +355,11 @@ def require_texts(place: Path | str, tasks: Collection[str] | None = None) -> No
     if is_code_free(load_manifest(place)):
         raise Fatal(
             f'{place} is a code-free edition, without prompts, sources and patches: '
-            f'{suggest_filling(place, *sorted(tasks or ()))} fills them in'
+            f'{format_filling_command(place, *sorted(tasks or ()))} fills them in'
         )
 
 
-def suggest_filling(place: Path | str, *tasks: str) -> str:
+def format_filling_command(place: Path | str, *tasks: str) -> str:
     """Return the command, in backquotes, that fills in the texts of these tasks, or of all.
 
     An ellipsis stands for the tasks after the first three.

@@ -11,7 +11,7 @@ from coevo.display import presentation
 from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
-from coevo.snapshots.assertion_density import COLUMNS, list_assertion_densities
+from coevo.snapshots.assertion_density import COLUMNS, list_assertion_densities_by_language
 from coevo.snapshots.statistics import (
     FIGURES,
     STATISTICS,
@@ -65,7 +65,7 @@ def _render_blocks(connection: duckdb.DuckDBPyConnection, results: Path | None) 
     for statistic in (FIGURES, *STATISTICS):
         note = f'{statistic.note} {withheld}' if statistic.name == 'table_1' else statistic.note
         yield _render_block(statistic.title, connection.sql(statistic.sql), note.strip())
-    densities = list(list_assertion_densities(connection))
+    densities = list(list_assertion_densities_by_language(connection))
     if densities:
         heading = 'Assertions of the target tests (TAM-Eval, assert density)'
         yield f'{heading}\n\n{_render_table(COLUMNS, densities)}\n{_ASSERTIONS_NOTE}'

@@ -27,8 +27,8 @@ def write_table_file(
     name: str,
     schema: pa.Schema,
     rows: Iterable[Any],
-    made: Callable[[Sequence[Any]], pa.Table],
-    space: Path | None = None,
+    make_table: Callable[[Sequence[Any]], pa.Table],
+    temporary_folder: Path | None = None,
 ) -> None:
     """Write the rows of a table to a Parquet file, in their order.
 
@@ -39,7 +39,7 @@ def write_table_file(
     with pq.ParquetWriter(
         path, schema, compression='zstd', use_dictionary=list(_list_dictionary_columns(schema))
     ) as file:
-        for group in build_row_groups(schema, rows, size, space, made=made):
+        for group in build_row_groups(schema, rows, size, temporary_folder, make_table=make_table):
             file.write_table(group, row_group_size=size)
 
 
@@ -67,9 +67,9 @@ def build_row_groups(
     schema: pa.Schema,
     rows: Iterable[Any],
     size: int,
-    folder: Path | None = None,
+    temporary_folder: Path | None = None,
     *,
-    made: Callable[[Sequence[Any]], pa.Table],
+    make_table: Callable[[Sequence[Any]], pa.Table],
     at_once: int = _ROWS,
 ) -> Iterator[pa.Table]:
     """Yield row groups of `size` rows, the last one smaller; none if there are no rows.
@@ -86,16 +86,18 @@ def build_row_groups(
     if first is None:
         return
     if second is None:  # nothing has to wait for the dictionaries of other batches
-        part = made(first)
-        yield _apply_dictionaries(_merge_dictionaries(known, part), part).combine_chunks()
+        part = make_table(first)
+        yield _apply_dictionaries(
+            _merge_dictionaries_without_rows(known, part), part
+        ).combine_chunks()
         return
     options = pa.ipc.IpcWriteOptions(compression='lz4')
-    with tempfile.TemporaryFile(dir=folder) as file:
+    with tempfile.TemporaryFile(dir=temporary_folder) as file:
         with pa.ipc.new_stream(file, schema, options=options) as waiting:
             for some_rows in chain((first, second), batches):
-                part = made(some_rows)
+                part = make_table(some_rows)
                 waiting.write_table(part)
-                known = _merge_dictionaries(known, part)
+                known = _merge_dictionaries_without_rows(known, part)
         file.seek(0)
         with pa.ipc.open_stream(file) as waiting:
             parts = (
@@ -104,7 +106,7 @@ def build_row_groups(
             yield from _regroup_tables(parts, size)
 
 
-def _merge_dictionaries(known: pa.Table, part: pa.Table) -> pa.Table:
+def _merge_dictionaries_without_rows(known: pa.Table, part: pa.Table) -> pa.Table:
     """Return an empty table whose dictionaries hold the entries of both, those of `known` first."""
     both = _stack_columns(known, part).unify_dictionaries()
     return pa.Table.from_arrays([column.chunk(0) for column in both.columns], schema=known.schema)

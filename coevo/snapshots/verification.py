@@ -107,12 +107,12 @@ def verify_snapshot(place: Path | str) -> list[Finding]:
         return verify_folder(path)
 
 
-def verify_folder(path: Path, space: Path | None = None) -> list[Finding]:
+def verify_folder(path: Path, spill_folder: Path | None = None) -> list[Finding]:
     """Return the faults of a snapshot in a folder, the most fundamental first; empty if it is good.
 
     space  folder for data that does not fit in memory; None is the default for temporary files
     """
-    with tempfile.TemporaryDirectory(dir=space) as spill:
+    with tempfile.TemporaryDirectory(dir=spill_folder) as spill:
         return _find_faults(path, spill)
 
 
@@ -122,7 +122,7 @@ def _find_faults(path: Path, spill: str) -> list[Finding]:
     if outside:
         return outside
     opened = snapshot.attach_snapshots_unchecked((path,))
-    spilling.allow_spilling(opened.connection, spill, megabytes=_MEGABYTES)
+    spilling.limit_memory_and_allow_spilling(opened.connection, spill, megabytes=_MEGABYTES)
     with snapshot.translate_read_errors((path,)):
         if sum(file['size'] for file in manifest['files'].values()) <= _SMALL_BYTES:
             opened = snapshot.load_into_memory(opened)
@@ -149,13 +149,13 @@ def _find_file_faults(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]
     for name, wanted in listed.items():
         file = path / name
         if not file.is_file():
-            yield Finding(table=_find_table_of_file(name), row=name, rule='file_missing')
+            yield Finding(table=_name_table_or_file(name), row=name, rule='file_missing')
         elif file.stat().st_size != wanted['size'] or _compute_sha256(file) != wanted['sha256']:
-            yield Finding(table=_find_table_of_file(name), row=name, rule='file_changed')
+            yield Finding(table=_name_table_or_file(name), row=name, rule='file_changed')
     for file in sorted((path / 'data').rglob('*')):
         name = file.relative_to(path).as_posix()
-        if file.is_file() and name not in listed and _find_table_of_file(name) != 'timings':
-            yield Finding(table=_find_table_of_file(name), row=name, rule='file_not_in_manifest')
+        if file.is_file() and name not in listed and _name_table_or_file(name) != 'timings':
+            yield Finding(table=_name_table_or_file(name), row=name, rule='file_not_in_manifest')
 
 
 def _find_table_faults(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
@@ -205,7 +205,7 @@ def _find_form_faults(opened: OpenedSnapshots) -> Iterator[Finding]:
 
     Such values become file names, arguments or dates.
     """
-    for wrong in forms.find_malformed_values(opened.connection, opened.rows):
+    for wrong in forms.find_first_malformed_values(opened.connection, opened.rows):
         yield Finding(table=wrong.table, row=wrong.value, rule='form', detail=wrong.column)
 
 
@@ -410,7 +410,7 @@ def _list_present_tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
     return [name for name in TABLES if name in views]
 
 
-def _find_table_of_file(name: str) -> str:
+def _name_table_or_file(name: str) -> str:
     """Return the table that a file belongs to; the file's name if it belongs to none."""
     parts = name.split('/')
     return parts[1] if parts[0] == 'data' and len(parts) > 2 else name

@@ -27,7 +27,9 @@ MOST_BYTES = 8 << 20
 
 
 @lru_cache(maxsize=4)
-def list_added_data(repository: Repository, language: str, old_rev: str, new_rev: str) -> Files:
+def list_added_test_data(
+    repository: Repository, language: str, old_rev: str, new_rev: str
+) -> Files:
     """Return the data files that a pair adds to its tests, sorted by path, as a checkout has them.
 
     Sources and symbolic links are not data. Nothing is returned if all together exceed 8 MiB.

@@ -76,11 +76,11 @@ def find_broken_kept_test(
     """
     if not kept:
         return None
-    now = runner.collect_verdicts(at_start(), kept, is_pass)
+    now = runner.collect_verdicts_rerunning_undemanded(at_start(), kept, is_pass)
     suspects = {name: method for name, method in kept.items() if not is_pass(now[name].outcome)}
     if not suspects:
         return None
-    before = runner.collect_verdicts(as_gold(), suspects, is_pass)
+    before = runner.collect_verdicts_rerunning_undemanded(as_gold(), suspects, is_pass)
     lost = [name for name in suspects if is_pass(before[name].outcome)]
     return f'sibling {lost[0]}: {describe_verdict(now[lost[0]])}' if lost else None
 
@@ -114,11 +114,13 @@ def run_start_state(
         return StartState(why=dict.fromkeys(names, str(error)))
     lost = _explain_failure_without_siblings(runner, task, around)
     if task.is_generation:
-        reason = lost or _check_kept_siblings(runner, task, start, around)
+        reason = lost or _name_failing_sibling_or_valid(runner, task, start, around)
         return StartState(why=dict.fromkeys(names, reason))
     methods = {subject.method_id: _make_reverted_method(subject) for subject in task.subjects}
     demand = task.demand_at_start
-    verdicts = runner.collect_verdicts(_compile_start(runner, task, start, around), methods, demand)
+    verdicts = runner.collect_verdicts_rerunning_undemanded(
+        _compile_start(runner, task, start, around), methods, demand
+    )
     outcomes = {name: verdict.outcome for name, verdict in verdicts.items()}
     return StartState(
         why={
@@ -163,7 +165,7 @@ def _compile_start(
     return runner.compile(new, new, task.module, add_file(around.files, task.test_file, start))
 
 
-def _check_kept_siblings(
+def _name_failing_sibling_or_valid(
     runner: IsolatedCellRunner, task: IsolatedTask, start: bytes | None, around: SiblingEdits
 ) -> str:
     """Return `valid` if the tests that a start file keeps still pass there, else one that fails.

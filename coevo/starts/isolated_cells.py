@@ -125,7 +125,7 @@ class IsolatedCellRunner:
         self.cpu_seconds += compiled.cpu_seconds
         return compiled
 
-    def collect_verdicts(
+    def collect_verdicts_rerunning_undemanded(
         self, compiled: CompiledTests, methods: Mapping[str, TestMethod], demand: Demand
     ) -> Verdicts:
         """Return the verdicts on methods, from the compiler or one shared process.
@@ -229,22 +229,24 @@ NO_SOURCES = MainSources()
 # Submitted tests therefore get no main sources, unless gold itself fails without them.
 
 
-def do_tests_read_sources(
+def do_passes_need_main_sources(
     runner: IsolatedCellRunner, compiled: CompiledTests, methods: Mapping[str, TestMethod]
 ) -> bool:
     """Return whether some test passes only if the main sources of the cell's code lie beside it.
 
     Such a test reads the text of sources.
     """
-    lost = _list_failing_methods(runner, NO_SOURCES, compiled, methods)
+    lost = _run_and_list_failing_methods(runner, NO_SOURCES, compiled, methods)
     if not lost:
         return False
     same = MainSources(rev=compiled.code_rev)
-    still = _list_failing_methods(runner, same, compiled, {name: methods[name] for name in lost})
+    still = _run_and_list_failing_methods(
+        runner, same, compiled, {name: methods[name] for name in lost}
+    )
     return len(still) < len(lost)
 
 
-def _list_failing_methods(
+def _run_and_list_failing_methods(
     runner: IsolatedCellRunner,
     sources: MainSources,
     compiled: CompiledTests,
@@ -252,6 +254,6 @@ def _list_failing_methods(
 ) -> Sequence[str]:
     """Return the ids of methods that do not pass with only these main sources beside the tests."""
     own = replace(runner, conditions=replace(runner.conditions, sources=sources))
-    verdicts = own.collect_verdicts(compiled, methods, is_pass)
+    verdicts = own.collect_verdicts_rerunning_undemanded(compiled, methods, is_pass)
     runner.cpu_seconds = own.cpu_seconds
     return [name for name, verdict in verdicts.items() if not is_pass(verdict.outcome)]

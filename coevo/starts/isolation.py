@@ -26,7 +26,12 @@ from coevo.model.quality import IsolatedCells
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import StartRow
 from coevo.model.words import Outcome, Track
-from coevo.starts.added_files import TestSources, find_added_helpers, list_added_data, merge_data
+from coevo.starts.added_files import (
+    TestSources,
+    find_added_helpers,
+    list_added_test_data,
+    merge_data,
+)
 from coevo.starts.executed_start import StartState, run_start_state
 from coevo.starts.isolated_cells import (
     Demand,
@@ -36,11 +41,11 @@ from coevo.starts.isolated_cells import (
     IsolatedTask,
     Verdicts,
     describe_verdict,
-    do_tests_read_sources,
+    do_passes_need_main_sources,
     is_broken,
     is_pass,
 )
-from coevo.starts.siblings import SiblingEditor, SiblingEdits, make_sibling_patch
+from coevo.starts.siblings import SiblingEditor, SiblingEdits, make_sibling_removal_patch
 
 HELPED = 'with helpers that the pair adds'
 WITH_FILE = 'with its whole file, since the code breaks all tests of its old class'
@@ -103,19 +108,19 @@ def _make_start_row(
         track=task.track,
         test_file=task.test_file,
         siblings=around.siblings,
-        sibling_patch=make_sibling_patch(runner, around.files),
+        sibling_patch=make_sibling_removal_patch(runner, around.files),
         here=around.here,
-        reads_sources=_does_gold_read_sources(runner, task, around),
+        reads_sources=_does_gold_need_main_sources(runner, task, around),
     )
 
 
-def _does_gold_read_sources(
+def _does_gold_need_main_sources(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> bool:
     """Return whether the new tests need the text of main sources to pass in the start tree."""
     new = runner.pair.new.rev
     compiled = runner.compile(new, new, task.module, around.files)
-    return do_tests_read_sources(runner, compiled, task.methods)
+    return do_passes_need_main_sources(runner, compiled, task.methods)
 
 
 def _group_into_tasks(subjects: Sequence[IsolatedSubject]) -> list[IsolatedTask]:
@@ -144,11 +149,11 @@ class _IsolatedCell:
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     passes_with_file: frozenset[str] = frozenset()
 
-    def list_disagreeing_methods(self) -> list[str]:
+    def list_methods_not_as_demanded(self) -> list[str]:
         """Return the ids of methods whose outcome is not as demanded."""
         return [name for name, verdict in self.verdicts.items() if not self.demand(verdict.outcome)]
 
-    def describe_complaint(self, name: str) -> str:
+    def describe_undemanded_outcome(self, name: str) -> str:
         """Return a phrase that names the cell and a method's outcome, which is not as demanded.
 
         It adds `, but not with the whole file` if the outcome is as demanded there.
@@ -162,17 +167,19 @@ def _isolate_task(
 ) -> dict[str, IsolatedCells]:
     """Run a task's start state and isolated cells; return the row of each method by id."""
     start = run_start_state(runner, task, around)
-    files, note = graft_targets(runner, task)
+    files, note = graft_targets_or_take_whole_file(runner, task)
     notes = dict.fromkeys(task.methods, note)
     new = _IsolatedCell(name='t_new_c_new_isolated', code_rev=runner.pair.new.rev, demand=is_pass)
     cold = _IsolatedCell(
         name='t_new_c_old_isolated', code_rev=runner.pair.old.rev, demand=is_broken
     )
     new.verdicts |= _run_cell(runner, task, new, files, task.methods)
-    helpers = _find_helpers(runner, task, around) if new.list_disagreeing_methods() else ()
+    helpers = _find_helpers(runner, task, around) if new.list_methods_not_as_demanded() else ()
     more = merge_data(files, helpers)
     helped = (
-        _retry_with_files(runner, task, new, more, new.list_disagreeing_methods())
+        _retry_with_files_and_keep_cured(
+            runner, task, new, more, new.list_methods_not_as_demanded()
+        )
         if helpers
         else {}
     )
@@ -182,12 +189,14 @@ def _isolate_task(
         cold.verdicts |= _run_cell(runner, task, cold, files, alone)
         cold.verdicts |= _run_cell(runner, task, cold, more, helped)
     if task.track is Track.UPDATE:
-        whole = merge_data(make_whole_file(runner, task), helpers)
-        broken = find_methods_of_broken_classes(runner, task, new.list_disagreeing_methods())
-        notes |= dict.fromkeys(_retry_with_files(runner, task, new, whole, broken), WITH_FILE)
+        whole = merge_data(make_whole_file_and_removals(runner, task), helpers)
+        broken = find_methods_of_broken_classes(runner, task, new.list_methods_not_as_demanded())
+        notes |= dict.fromkeys(
+            _retry_with_files_and_keep_cured(runner, task, new, whole, broken), WITH_FILE
+        )
     cells = (new, cold)
     for cell in cells:
-        _retry_with_whole_file(runner, task, cell, files)
+        _note_passes_with_whole_file(runner, task, cell, files)
     return {name: _make_row(task, name, start, cells, notes[name]) for name in task.methods}
 
 
@@ -199,7 +208,7 @@ def _find_helpers(runner: IsolatedCellRunner, task: IsolatedTask, around: Siblin
     return find_added_helpers(old, start, task.test_file)
 
 
-def _retry_with_files(
+def _retry_with_files_and_keep_cured(
     runner: IsolatedCellRunner,
     task: IsolatedTask,
     new: _IsolatedCell,
@@ -214,7 +223,7 @@ def _retry_with_files(
     return cured
 
 
-def _retry_with_whole_file(
+def _note_passes_with_whole_file(
     runner: IsolatedCellRunner, task: IsolatedTask, cell: _IsolatedCell, files: Files
 ) -> None:
     """Run the methods whose outcome is not as demanded again, with the whole new test file.
@@ -222,8 +231,8 @@ def _retry_with_whole_file(
     The ids of those that then meet the demand become `cell.passes_with_file`: other changes of the
     file matter to them. Their verdicts stay.
     """
-    whole = make_whole_file(runner, task)
-    disagreeing = {name: task.methods[name] for name in cell.list_disagreeing_methods()}
+    whole = make_whole_file_and_removals(runner, task)
+    disagreeing = {name: task.methods[name] for name in cell.list_methods_not_as_demanded()}
     if disagreeing and whole != files:
         again = _run_cell(runner, task, cell, whole, disagreeing)
         cell.passes_with_file = frozenset(
@@ -242,10 +251,10 @@ def _run_cell(
     if not methods:
         return {}
     pair = runner.pair
-    data = list_added_data(runner.repository, pair.language, pair.old.rev, pair.new.rev)
+    data = list_added_test_data(runner.repository, pair.language, pair.old.rev, pair.new.rev)
     whole = merge_data(files, data)
     compiled = runner.compile(pair.old.rev, cell.code_rev, task.module, whole)
-    return runner.collect_verdicts(compiled, methods, cell.demand)
+    return runner.collect_verdicts_rerunning_undemanded(compiled, methods, cell.demand)
 
 
 def _make_row(
@@ -257,7 +266,9 @@ def _make_row(
 ) -> IsolatedCells:
     start_verdict = start.t_old_c_new.get(name)
     complaints = [
-        cell.describe_complaint(name) for cell in cells if name in cell.list_disagreeing_methods()
+        cell.describe_undemanded_outcome(name)
+        for cell in cells
+        if name in cell.list_methods_not_as_demanded()
     ]
     if start_verdict is not None and not task.demand_at_start(start_verdict.outcome):
         complaints.insert(0, f't_old_c_new_isolated is {describe_verdict(start_verdict)}')
@@ -275,7 +286,9 @@ def _make_row(
 # -- files of the old tree with the targets of a task ---------------------------------------------
 
 
-def graft_targets(runner: IsolatedCellRunner, task: IsolatedTask) -> tuple[Files, str]:
+def graft_targets_or_take_whole_file(
+    runner: IsolatedCellRunner, task: IsolatedTask
+) -> tuple[Files, str]:
     """Return the old test file with the task's targets put in, and a note.
 
     The whole new file is returned instead if there is no old file or the targets cannot be put in.
@@ -284,17 +297,17 @@ def graft_targets(runner: IsolatedCellRunner, task: IsolatedTask) -> tuple[Files
     repository, old = runner.repository, runner.pair.old.rev
     before = load_content(repository, old, task.test_file)
     if before is None:
-        return make_whole_file(runner, task), ''
+        return make_whole_file_and_removals(runner, task), ''
     cut = get_surgery(runner.pair.language)
     try:
-        text = cut.transplant_tests(
+        text = cut.transplant_tests_into_old(
             before,
             task.load_new_test_file(runner),
             [_make_graft(subject) for subject in task.subjects],
-            used_elsewhere=cut.list_names_used_elsewhere(repository, old, task.test_file),
+            used_elsewhere=cut.list_names_in_related_files(repository, old, task.test_file),
         )
     except StartStateInvalid as error:
-        return make_whole_file(runner, task), f'whole file: {error}'
+        return make_whole_file_and_removals(runner, task), f'whole file: {error}'
     return ((task.test_file, text),), ''
 
 
@@ -304,7 +317,7 @@ def _make_graft(subject: IsolatedSubject) -> Graft:
     return Graft(new=subject.new, old=old if here else None)
 
 
-def make_whole_file(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
+def make_whole_file_and_removals(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
     """Return the whole new test file, and None for each old file that it or a target moved from.
 
     None removes the file. Files that the new revision still has are not removed.

@@ -39,7 +39,7 @@ def make_file_at_start(
         task.load_new_test_file(runner),
         None if before is None else load_content(repository, old, before),
         [*own, *(StartTarget(method=method) for method in also)],
-        used_elsewhere=cut.list_names_used_elsewhere(repository, new, task.test_file),
+        used_elsewhere=cut.list_names_in_related_files(repository, new, task.test_file),
     )
 
 
@@ -103,7 +103,7 @@ class SiblingEditor:
             siblings=tuple(_make_sibling_rows(others, removed, texts)),
         )
 
-    def remove_tests(
+    def make_file_without_tests(
         self, path: str, gone: Sequence[TestMethod], named: AbstractSet[str]
     ) -> bytes | None:
         """Return a file of the new revision without some of its tests and what they alone need.
@@ -143,12 +143,12 @@ class SiblingEditor:
         return None if before is None else load_content(repository, pair.old.rev, before)
 
     def _list_names_used_elsewhere(self, path: str) -> frozenset[str]:
-        return self._surgery.list_names_used_elsewhere(
+        return self._surgery.list_names_in_related_files(
             self.runner.repository, self.runner.pair.new.rev, path
         )
 
 
-def make_sibling_patch(runner: IsolatedCellRunner, files: Files) -> str:
+def make_sibling_removal_patch(runner: IsolatedCellRunner, files: Files) -> str:
     """Return the patch from the new revision to the start state, without the task's own file."""
     repository, new = runner.repository, runner.pair.new.rev
     tree = repository.tree(new)
@@ -246,7 +246,7 @@ class _SiblingClearing:
 
     def _remove_from_file(self, path: str, gone: Collection[TestMethod]) -> bytes | None:
         own = [method for method in gone if method.test_file == path]
-        return self._common.remove_tests(path, own, self._names)
+        return self._common.make_file_without_tests(path, own, self._names)
 
     def _compiles_without(self, gone: Collection[TestMethod]) -> bool:
         """Return whether everything else compiles as before without some siblings.

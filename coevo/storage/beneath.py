@@ -140,7 +140,7 @@ class SafePath:
         with self._open_parent(make=True) as folder:
             os.symlink(target, self.parts[-1], dir_fd=folder)
 
-    def prepare_for_writing(self) -> Path:
+    def make_parents_and_get_path(self) -> Path:
         """Make the parent folders and return the path, for a writer that needs a plain path.
 
         Raises: UnsafePath if the path or a parent is a link.

@@ -95,7 +95,7 @@ class HttpAnswer:
         if self.length is not None and count < self.length:
             raise ServerUnreachable(f'the answer breaks off after {count} of {self.length} bytes')
 
-    def read_beginning(self) -> bytes:
+    def read_beginning_of_error_body(self) -> bytes:
         """Return the beginning of an error's body, or nothing if it cannot be read.
 
         Raises: ContentTooSlow.
@@ -174,7 +174,7 @@ class HttpClient:
                     if target is None:
                         if not 200 <= answer.status < 300:
                             raise HttpStatusError(
-                                answer.status, 'no success', answer.read_beginning()
+                                answer.status, 'no success', answer.read_beginning_of_error_body()
                             )
                         yield answer
                         return

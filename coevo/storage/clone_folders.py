@@ -31,7 +31,7 @@ def locate_clone(store: Path, repo: str) -> Path:
 
 
 @contextmanager
-def lock_for_change(git_dir: Path) -> Iterator[int]:
+def wait_for_change_lock(git_dir: Path) -> Iterator[int]:
     """Wait for exclusive access to change a clone; provide the lock's descriptor for children."""
     with _open_descriptor(git_dir.with_suffix('.lock')) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -39,7 +39,7 @@ def lock_for_change(git_dir: Path) -> Iterator[int]:
 
 
 @contextmanager
-def lock_for_use(git_dir: Path) -> Iterator[None]:
+def wait_for_use_lock(git_dir: Path) -> Iterator[None]:
     """Prevent the eviction of a clone until the block ends, and record the time of this use."""
     path = git_dir.with_suffix('.use')
     with _open_descriptor(path) as descriptor:
@@ -77,7 +77,7 @@ class ClonePins:
             return
         if self._descriptor is None:
             self._descriptor = self._stack.enter_context(_create_pin_file(git_dir.parent))
-        with lock_for_use(git_dir):
+        with wait_for_use_lock(git_dir):
             os.write(self._descriptor, os.fsencode(f'{git_dir.name}\n'))
         self._names.add(git_dir.name)
 
@@ -97,7 +97,7 @@ def lock_if_deserted(git_dir: Path) -> Iterator[bool]:
         )
 
 
-def load_last_use(git_dir: Path) -> int:
+def load_last_use_nanoseconds(git_dir: Path) -> int:
     """Return the time of the last use in nanoseconds since 1970; 0 if it is unknown."""
     path = git_dir.with_suffix('.use')
     return path.stat().st_mtime_ns if path.exists() else 0
@@ -129,11 +129,11 @@ def _create_pin_file(folder: Path) -> Iterator[int]:
 def _is_pinned(git_dir: Path) -> bool:
     """Return whether a living process has pinned the clone; remove pin files of dead ones."""
     return any(
-        git_dir.name in _load_pinned_names(path) for path in git_dir.parent.glob(f'*{_PINS}')
+        git_dir.name in _load_pins_or_remove_dead(path) for path in git_dir.parent.glob(f'*{_PINS}')
     )
 
 
-def _load_pinned_names(path: Path) -> list[str]:
+def _load_pins_or_remove_dead(path: Path) -> list[str]:
     try:
         with _open_descriptor(path, os.O_RDWR) as descriptor:
             if _try_lock_exclusively(descriptor):

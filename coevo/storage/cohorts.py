@@ -93,7 +93,7 @@ class MonthCohort:
         return (*(left.sentence for left in self.left), *new)
 
     @property
-    def sentence(self) -> str:
+    def missing_sentence(self) -> str:
         """The missing repositories, the first few by name, as a clause."""
         if not self.members:
             waiting = f' ({self.unvalidated_sentence})' if self.unvalidated else ''

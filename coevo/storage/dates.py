@@ -206,7 +206,7 @@ def write_seen_bodies(place: StoragePlace, repo: str, language: str, seen: SeenB
     _write_record(place, _name_seen_file(repo, language), seen)
 
 
-def load_all_wanted_bodies(
+def load_wanted_bodies_by_language(
     place: StoragePlace, versions: Mapping[str, str]
 ) -> Iterator[tuple[str, WantedBodies]]:
     """Yield (language, needed bodies) for all repositories of a store, in the order of file names.

@@ -107,7 +107,7 @@ def load_basis(place: StoragePlace, basis_id: str) -> SegmentBasis | None:
 # again.
 
 
-def write_bug_record(
+def write_and_locate_bug_record(
     place: StoragePlace, name: str, bug: Bug, build: str, about: Mapping[str, str]
 ) -> str:
     """Write a bug record under a name, with secrets removed, and return its location for the user.

@@ -67,11 +67,11 @@ def sync_tree_to_disk(folder: Path) -> None:
 
 
 def write_checksummed(file: Path, data: bytes) -> None:
-    """Write a file with a checksum, by which `load_checksummed` detects damage."""
+    """Write a file with a checksum, by which `load_checksummed_removing_damaged` detects damage."""
     write_durably(file, [_compute_checksum(data), b'\n', data])
 
 
-def load_checksummed(file: Path) -> bytes | None:
+def load_checksummed_removing_damaged(file: Path) -> bytes | None:
     """Return the data that `write_checksummed` wrote; None if the file is missing or damaged.
 
     A damaged file is removed.

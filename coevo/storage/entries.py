@@ -25,7 +25,7 @@ class FileCache:
         if self._folder is None:
             return None
         file = _locate_file(self._folder, key)
-        data = durable.load_checksummed(file)
+        data = durable.load_checksummed_removing_damaged(file)
         if data is not None:
             file.touch()  # marks it as used, for `_make_room`
         return data

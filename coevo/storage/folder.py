@@ -79,7 +79,7 @@ class FolderPlace:
         target = join_beneath(self._root, name)
         folder = target.path.parent
         folder.mkdir(parents=True, exist_ok=True)
-        with _lock_folder(folder):
+        with _wait_for_folder_lock(folder):
             if _load_version(target.path) != version:
                 return None
             target.replace_file(data)
@@ -137,7 +137,7 @@ class _KernelLock:
 
 
 @contextlib.contextmanager
-def _lock_folder(folder: Path) -> Iterator[None]:
+def _wait_for_folder_lock(folder: Path) -> Iterator[None]:
     """Hold a short exclusive lock on a folder, under which its files are exchanged."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

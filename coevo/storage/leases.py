@@ -186,7 +186,7 @@ def take_lease(place: StoragePlace, name: str, terms: LeaseTerms) -> Lease:
     return Lease(place, name, holder, version, since)
 
 
-def take_lease_once_expired(place: StoragePlace, name: str, terms: LeaseTerms) -> Lease:
+def take_lease_unless_renewed(place: StoragePlace, name: str, terms: LeaseTerms) -> Lease:
     """Take a lease, and wait if its holder may be dead.
 
     Raises: LeaseTaken as soon as the holder renews it.
@@ -202,7 +202,7 @@ def take_lease_once_expired(place: StoragePlace, name: str, terms: LeaseTerms) -
             time.sleep(min(taken.standing.seconds_left + 0.01, first.seconds / _RENEWALS))
 
 
-def list_lease_states(place: StoragePlace, folder: str) -> tuple[LeaseState, ...]:
+def list_unreleased_lease_states(place: StoragePlace, folder: str) -> tuple[LeaseState, ...]:
     """Return the state of all leases below a folder that were not released, even expired ones."""
     states = []
     for entry in place.list_files(folder):
@@ -220,12 +220,12 @@ def _build_lease_state(place: StoragePlace, name: str, data: bytes, modified: in
     age = (
         0.0
         if holder.owner is None
-        else (_read_place_time(place, f'{name}{_CLOCK}') - modified) / 1e9
+        else (_read_place_nanoseconds(place, f'{name}{_CLOCK}') - modified) / 1e9
     )
     return LeaseState(name=name, holder=holder, age=age)
 
 
-def _read_place_time(place: StoragePlace, name: str) -> int:
+def _read_place_nanoseconds(place: StoragePlace, name: str) -> int:
     """Return the place's time in nanoseconds, not earlier than this call."""
     clock_file = None
     while clock_file is None:  # another process that reads the clock may have removed it

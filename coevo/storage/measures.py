@@ -77,13 +77,15 @@ def load_measures(
 def load_measured_segments(store: Store, partition: Partition) -> Iterator[Segment]:
     """Yield the current segments of a partition as a release has them, with their measures."""
     names = find_latest_measures(store.storage, partition)
-    for segment in store.load_segments(partition):
+    for segment in store.load_current_segments(partition):
         name = names.get(segment.key)
         record = load_measures(store.storage, partition, name) if name else None
         yield join_measures(segment, record)
 
 
-def add_measures(place: StoragePlace, partition: Partition, record: MeasureRecord) -> MeasureRecord:
+def number_and_add_measures(
+    place: StoragePlace, partition: Partition, record: MeasureRecord
+) -> MeasureRecord:
     """Write a record as the last one of its segment, and return it with its number."""
     while True:
         last = find_latest_measures(place, partition).get(record.segment)

@@ -156,7 +156,7 @@ def load_month(place: StoragePlace, month: str) -> MonthRecord | None:
     )
 
 
-def write_month_once(place: StoragePlace, record: MonthRecord) -> bool:
+def write_month_once_or_compare(place: StoragePlace, record: MonthRecord) -> bool:
     """Write the record of a month, unless one exists already; it is never replaced.
 
     Return True if the stored record is now equal to this one, False if a different one exists.

@@ -45,7 +45,7 @@ class BucketPlace:
         if importlib.util.find_spec('obstore') is None:
             raise Fatal(f'{url} needs the package obstore: run `pip install obstore`')
         with _translate_errors(url):
-            self._quick, self._patient = _open_store(url, _QUICK), _open_store(url, _PATIENT)
+            self._quick, self._patient = _open_bucket(url, _QUICK), _open_bucket(url, _PATIENT)
 
     def describe(self, name: str = '') -> str:
         """Return the URL of the place, or of a file in it."""
@@ -140,7 +140,7 @@ class BucketPlace:
         sentence `busy` if another process holds it.
         """
         try:
-            lease = leases.take_lease_once_expired(self, name, leases.LeaseTerms())
+            lease = leases.take_lease_unless_renewed(self, name, leases.LeaseTerms())
         except leases.LeaseTaken as taken:
             raise Fatal(f'{busy} ({taken})') from None
         with lease:
@@ -158,7 +158,7 @@ class BucketPlace:
         return answer['e_tag'] or ''
 
 
-def _open_store(url: Url, patience: timedelta) -> S3Store:
+def _open_bucket(url: Url, patience: timedelta) -> S3Store:
     from obstore.store import S3Store
 
     bucket, _, prefix = url.removeprefix('s3://').partition('/')

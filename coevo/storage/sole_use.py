@@ -17,7 +17,7 @@ NAME = '.lock'
 
 
 @contextmanager
-def lock_for_sole_use(folder: Path) -> Iterator[None]:
+def lock_for_sole_use_or_refuse(folder: Path) -> Iterator[None]:
     """Hold a folder exclusively until the block or this process ends.
 
     The lock is on FOLDER/.lock. Its holder may remove it as the last file of the folder. A process
@@ -25,7 +25,7 @@ def lock_for_sole_use(folder: Path) -> Iterator[None]:
 
     Raises: Fatal if another process holds the folder.
     """
-    descriptor = _lock_file(folder)
+    descriptor = _lock_file_or_refuse(folder)
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f'{os.getpid()}\n'.encode(), 0)
@@ -34,7 +34,7 @@ def lock_for_sole_use(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _lock_file(folder: Path) -> int:
+def _lock_file_or_refuse(folder: Path) -> int:
     """Return the descriptor of the folder's lock file, locked. Raises: Fatal if another holds it."""
     while True:
         folder.mkdir(parents=True, exist_ok=True)

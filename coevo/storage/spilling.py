@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 _THREADS = 4
 
 
-def allow_spilling(connection: duckdb.DuckDBPyConnection, folder: str, *, megabytes: int) -> None:
+def limit_memory_and_allow_spilling(
+    connection: duckdb.DuckDBPyConnection, folder: str, *, megabytes: int
+) -> None:
     """Limit a connection's threads and memory, and let it spill to a folder."""
     (threads,) = connection.execute("SELECT current_setting('threads')").fetchone() or (1,)
     connection.execute(f'SET threads = {min(threads, _THREADS)}')

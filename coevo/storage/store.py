@@ -42,7 +42,12 @@ from coevo.storage.place import (
     encode_folder_name,
 )
 from coevo.storage.places import open_place
-from coevo.storage.store_stamp import is_marked_private, is_store, write_private_mark, write_stamp
+from coevo.storage.store_stamp import (
+    is_marked_private,
+    is_store_already,
+    write_private_mark,
+    write_stamp,
+)
 from coevo.storage.walks import WalkRecord, merge_walks, sort_walk
 
 __all__ = ['MinedPartition', 'Partition', 'Store', 'WalkRecord']
@@ -142,7 +147,7 @@ class Store:
         self.storage = open_place(root)
         self.warnings: list[str] = []
         self._holds: dict[str, HeldLock] = {}
-        self._stamped = is_store(root, self.storage)
+        self._stamped = is_store_already(root, self.storage)
 
     def list_partitions(self) -> tuple[Partition, ...]:
         """Return all partitions that were ever written to, sorted.
@@ -240,7 +245,7 @@ class Store:
                 return codec.decode_record(Segment, piece.unpack())
         raise KeyError(key)
 
-    def write_segment(self, partition: Partition, segment: Segment) -> None:
+    def write_segment_unless_intact(self, partition: Partition, segment: Segment) -> None:
         """Write a segment, unless an intact one with its key exists."""
         self._stamp_store()
         name = f'{segment.pair.pair_id}.{segment.key}'
@@ -248,14 +253,14 @@ class Store:
         data = archive.encode_archive({name: archive.pack_piece(codec.encode_record(segment))})
         if (
             not self.storage.write_if_unchanged(path, data, None)
-            and name not in self._load_whole_pieces(path)[0]
+            and name not in self._load_intact_pieces_and_version(path)[0]
         ):
             self.storage.write_file(path, data)
         hold = self._holds.get(_name_partition_folder(partition))
         if hold is not None:
             hold.check_held()
 
-    def load_segments(self, partition: Partition) -> Iterator[Segment]:
+    def load_current_segments(self, partition: Partition) -> Iterator[Segment]:
         """Yield one segment for each mined pair of the walk, by pair_id.
 
         If a pair has several, the walk's record names the key of the current one: the one that the
@@ -264,7 +269,9 @@ class Store:
         walk, _ = self._load_versioned_walk(partition)
         yield from PackedSegments(tuple(self._select_current_pieces(partition, walk).values()))
 
-    def load_mined(self, partition: Partition, walk: WalkRecord | None = None) -> MinedPartition:
+    def load_mined_partition(
+        self, partition: Partition, walk: WalkRecord | None = None
+    ) -> MinedPartition:
         """Return the walk's record and its current segments, consistent with each other.
 
         walk  a part of the record, to get only its pairs; None is the whole record
@@ -300,12 +307,12 @@ class Store:
         named = dict(walk.keys)
         return tuple(sorted({p for _, p in walk.pairs if named.get(p) not in there}))
 
-    def write_walk(self, partition: Partition, record: WalkRecord) -> None:
+    def merge_walk_into_stored(self, partition: Partition, record: WalkRecord) -> None:
         """Merge the record of a walk into the stored one (`coevo.storage.walks.merge_walks`)."""
         self._stamp_store()
         written = False
         while not written:
-            self._confirm_lock(partition)
+            self._renew_lock_if_held(partition)
             old, version = self._load_versioned_walk(partition)
             new = sort_walk(record) if old is None else merge_walks(old, record)
             data = archive.encode_archive({'walk': archive.pack_piece(codec.encode_record(new))})
@@ -345,7 +352,7 @@ class Store:
 
     def _try_merge(self, partition: Partition, contents: _PartitionContents) -> bool:
         """Write the merged file; return False if it has changed since it was read."""
-        self._confirm_lock(partition)
+        self._renew_lock_if_held(partition)
         named = {f'{pair}.{key}': piece for (pair, key), piece in contents.pieces.items()}
         path = f'{_name_partition_folder(partition)}/{_MERGED}'
         return (
@@ -363,11 +370,11 @@ class Store:
             return
         named = dict(walk.keys)
         written = [
-            _parse_segment_name(entry).partition('.') for entry in sorted(loose, key=_make_age_key)
+            _parse_pair_and_key(entry).partition('.') for entry in sorted(loose, key=_make_age_key)
         ]
         known = {pair for pair, _, key in written if named.get(pair) == key}
         keys = {pair: key for pair, _, key in written if pair not in known}
-        self.write_walk(partition, dataclasses.replace(walk, keys=tuple(keys.items())))
+        self.merge_walk_into_stored(partition, dataclasses.replace(walk, keys=tuple(keys.items())))
 
     def _stamp_store(self) -> None:
         """Mark the place as a store before the first write."""
@@ -375,7 +382,7 @@ class Store:
             write_stamp(self.storage)
             self._stamped = True
 
-    def _confirm_lock(self, partition: Partition) -> None:
+    def _renew_lock_if_held(self, partition: Partition) -> None:
         """Renew this process's lock before it replaces a file.
 
         Raises: Transient if the lock is lost, since others may have written since.
@@ -385,14 +392,16 @@ class Store:
             hold.confirm_held()
 
     def _load_versioned_walk(self, partition: Partition) -> tuple[WalkRecord | None, str | None]:
-        pieces, version = self._load_whole_pieces(f'{_name_partition_folder(partition)}/{_WALK}')
+        pieces, version = self._load_intact_pieces_and_version(
+            f'{_name_partition_folder(partition)}/{_WALK}'
+        )
         piece = pieces.get('walk')
         return codec.decode_record(WalkRecord, piece.unpack()) if piece else None, version
 
     def _select_current_pieces(
         self, partition: Partition, walk: WalkRecord | None
     ) -> dict[str, ArchivePiece]:
-        """Return one segment's piece for each pair by pair_id, sorted; see `load_segments`."""
+        """Return one segment's piece for each pair by pair_id, sorted; see `load_current_segments`."""
         wanted = {pair for _, pair in walk.pairs} if walk else None
         named = dict(walk.keys) if walk else {}
         current: dict[str, ArchivePiece] = {}
@@ -414,16 +423,18 @@ class Store:
         named: dict[str, ArchivePiece] = {}
         contents = self.storage.load_files([entry.name for entry in loose])
         for entry, file in zip(loose, contents, strict=True):
-            named |= self._decode_whole_pieces(entry.name, file)[0]
-        merged_pieces, merged = self._load_whole_pieces(f'{folder}/{_MERGED}')
+            named |= self._decode_intact_pieces_and_version(entry.name, file)[0]
+        merged_pieces, merged = self._load_intact_pieces_and_version(f'{folder}/{_MERGED}')
         named |= merged_pieces
         pieces = {(name.partition('.')[0], name.partition('.')[2]): p for name, p in named.items()}
         return _PartitionContents(pieces=dict(sorted(pieces.items())), loose=loose, merged=merged)
 
-    def _load_whole_pieces(self, name: str) -> _WholePieces:
-        return self._decode_whole_pieces(name, self.storage.read(name))
+    def _load_intact_pieces_and_version(self, name: str) -> _WholePieces:
+        return self._decode_intact_pieces_and_version(name, self.storage.read(name))
 
-    def _decode_whole_pieces(self, name: str, found: StoredFile | None) -> _WholePieces:
+    def _decode_intact_pieces_and_version(
+        self, name: str, found: StoredFile | None
+    ) -> _WholePieces:
         """Return the intact pieces of a file and its version; the version is None without a file.
 
         If this process holds the partition's lock, a damaged file is set aside.
@@ -437,18 +448,22 @@ class Store:
         version: str | None = found.version
         if decoded.damaged:
             shown = self.storage.describe(name)
-            self._warn(f'{shown} is damaged ({", ".join(decoded.damaged)}): that is not mined yet')
+            self._warn_once(
+                f'{shown} is damaged ({", ".join(decoded.damaged)}): that is not mined yet'
+            )
             if name.rpartition('/')[0] in self._holds:
-                version = _set_damaged_aside(self.storage, name, found, decoded.pieces)
+                version = _set_damaged_aside_and_get_version(
+                    self.storage, name, found, decoded.pieces
+                )
         return decoded.pieces, version
 
-    def _warn(self, sentence: str) -> None:
+    def _warn_once(self, sentence: str) -> None:
         if sentence not in self.warnings:
             self.warnings.append(sentence)
             _log.warning(sentence)
 
 
-def _set_damaged_aside(
+def _set_damaged_aside_and_get_version(
     place: StoragePlace, name: str, found: StoredFile, whole: Mapping[str, ArchivePiece]
 ) -> str | None:
     """Keep a copy of a damaged file for a person, and replace the file by its intact pieces.
@@ -469,7 +484,7 @@ def _name_partition_folder(partition: Partition) -> str:
     return f'{_PARTITIONS}/{partition.path.as_posix()}'
 
 
-def _parse_segment_name(entry: PlaceEntry) -> str:
+def _parse_pair_and_key(entry: PlaceEntry) -> str:
     """Return PAIR.KEY from the name of a loose segment."""
     return entry.name.rpartition('/')[2].removesuffix(_LOOSE)
 

@@ -36,7 +36,7 @@ _NEIGHBOURS = {
 }
 
 
-def is_store(root: Root, place: StoragePlace) -> bool:
+def is_store_already(root: Root, place: StoragePlace) -> bool:
     """Return whether a place is a store; False if it may become one.
 
     Raises: Fatal for other files, or a store of another version.

@@ -30,7 +30,7 @@ class WithdrawnKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdrawal:
-    """The withdrawal of one repository, pair or task; `number` is set by `add_withdrawal`."""
+    """The withdrawal of one repository, pair or task; `number` is set by `add_or_find_withdrawal`."""
 
     kind: WithdrawnKind
     id: str
@@ -38,7 +38,7 @@ class Withdrawal:
     number: int = 0
 
 
-def add_withdrawal(place: StoragePlace, withdrawal: Withdrawal) -> Withdrawal:
+def add_or_find_withdrawal(place: StoragePlace, withdrawal: Withdrawal) -> Withdrawal:
     """Write a withdrawal and return it with its number.
 
     If the id is withdrawn already, return the existing withdrawal.

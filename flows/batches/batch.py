@@ -13,12 +13,12 @@ import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from coevo.display.terminal import redact, strip_secrets
+from coevo.display.terminal import redact, strip_secrets_except_aws
 from coevo.languages.table import list_engine_versions
 from coevo.model import codec
 from coevo.model.listener import SILENT, Listener
 from coevo.storage import leases
-from coevo.storage.leases import list_lease_states
+from coevo.storage.leases import list_unreleased_lease_states
 from coevo.storage.place import Root, decode_folder_name, encode_folder_name, parse_root
 from coevo.storage.places import open_place
 from flows.batches.contained import BatchLimits, ChildExit, StopReason, run_command
@@ -51,7 +51,7 @@ def list_claimed_repositories(store: Root) -> frozenset[str]:
 
     A repository without a known name is claimed by its address.
     """
-    leases = list_lease_states(open_place(store), _REPOSITORIES)
+    leases = list_unreleased_lease_states(open_place(store), _REPOSITORIES)
     return frozenset(
         decode_folder_name(lease.name.removeprefix(f'{_REPOSITORIES}/').removesuffix('.json'))
         for lease in leases
@@ -61,7 +61,7 @@ def list_claimed_repositories(store: Root) -> frozenset[str]:
 
 def list_living_runs(store: Root) -> frozenset[str]:
     """Return the ids of the flow runs whose lease has not expired."""
-    run_leases = list_lease_states(open_place(store), _RUNS)
+    run_leases = list_unreleased_lease_states(open_place(store), _RUNS)
     return frozenset(_parse_run_id(lease.name) for lease in run_leases if lease.seconds_left >= 0)
 
 
@@ -70,7 +70,7 @@ def list_runs_with_expired_lease(store: Root) -> frozenset[str]:
 
     Their processes are taken for dead.
     """
-    run_leases = list_lease_states(open_place(store), _RUNS)
+    run_leases = list_unreleased_lease_states(open_place(store), _RUNS)
     return frozenset(_parse_run_id(lease.name) for lease in run_leases if lease.seconds_left < 0)
 
 
@@ -109,7 +109,7 @@ class JobFailure:
     ended: ChildExit
 
 
-def write_failure(store: Root, failure: JobFailure) -> str:
+def write_failure_and_get_name(store: Root, failure: JobFailure) -> str:
     """Write a record without any token; return its name in the store."""
     now = datetime.now(tz=UTC)
     name = f'{FOLDER}/{encode_folder_name(redact(failure.name))}/{now:%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:8]}.json'
@@ -140,7 +140,7 @@ def run_job(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> 
     store = parse_root(job.store)
     outputs: list[JobOutput] = []
     try:
-        claim = leases.take_lease_once_expired(
+        claim = leases.take_lease_unless_renewed(
             open_place(store),
             name_repository_claim(job.repository_name),
             leases.LeaseTerms(),
@@ -152,13 +152,15 @@ def run_job(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> 
             _COMMAND,
             codec.encode_record(job) + b'\n',
             limits,
-            hear=lambda line: _forward_output(
+            on_output_line=lambda line: _forward_progress_or_collect_result(
                 codec.decode_record(JobOutput, line), listener, outputs
             ),
-            over=lambda: _is_claim_lost(claim),
-            environment=strip_secrets(os.environ),
+            should_stop=lambda: _is_claim_lost(claim),
+            environment=strip_secrets_except_aws(os.environ),
         )
-    return _build_result(job, limits, ended, outputs[-1] if outputs else JobOutput())
+    return _build_result_and_record_failure(
+        job, limits, ended, outputs[-1] if outputs else JobOutput()
+    )
 
 
 def _is_claim_lost(claim: leases.Lease) -> bool:
@@ -169,7 +171,9 @@ def _is_claim_lost(claim: leases.Lease) -> bool:
     return False
 
 
-def _forward_output(heard: JobOutput, listener: Listener, found: list[JobOutput]) -> None:
+def _forward_progress_or_collect_result(
+    heard: JobOutput, listener: Listener, found: list[JobOutput]
+) -> None:
     if heard.sentence is not None:
         listener.say(heard.sentence)
     elif heard.step is not None:
@@ -178,7 +182,7 @@ def _forward_output(heard: JobOutput, listener: Listener, found: list[JobOutput]
         found.append(heard)
 
 
-def _build_result(
+def _build_result_and_record_failure(
     job: BatchJob, limits: BatchLimits, ended: ChildExit, found: JobOutput
 ) -> JobResult:
     outcome, sentence = _decide_outcome(limits, ended, found)
@@ -187,7 +191,7 @@ def _build_result(
         failed = JobFailure(
             name=job.repository_name, verb=job.verb, run=job.run, sentence=sentence, ended=ended
         )
-        failure = write_failure(parse_root(job.store), failed)
+        failure = write_failure_and_get_name(parse_root(job.store), failed)
     return JobResult(
         name=job.repository_name,
         outcome=outcome,

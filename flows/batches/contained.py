@@ -1,7 +1,7 @@
 """Run a command in a separate process, within limits of time and memory.
 
 If it exceeds them, it is ended with all its descendants. The child should end when its standard
-input ends, so that it does not outlive a killed parent (`kill_process_at_end_of_input`).
+input ends, so that it does not outlive a killed parent (`kill_this_process_when_input_ends`).
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def run_command(
     stdin: bytes,
     limits: BatchLimits,
     *,
-    hear: Callable[[bytes], None],
-    over: Callable[[], bool],
+    on_output_line: Callable[[bytes], None],
+    should_stop: Callable[[], bool],
     environment: Mapping[str, str],
 ) -> ChildExit:
     """Run a command to its end, or end it when it exceeds its limits; return how it ended.
@@ -95,18 +95,20 @@ def run_command(
             with suppress(BrokenPipeError):
                 process.stdin.write(stdin)
                 process.stdin.flush()
-            stop = _watch_process(process, limits, over, lambda: _forward_lines(lines, hear))
+            stop = _watch_process(
+                process, limits, should_stop, lambda: _forward_lines(lines, on_output_line)
+            )
         finally:
             end_process_tree(process)
             with suppress(BrokenPipeError):
                 process.stdin.close()
             reader.join(timeout=GRACE_SECONDS)
             process.stdout.close()
-        _forward_lines(lines, hear)
+        _forward_lines(lines, on_output_line)
         return ChildExit(status=process.returncode, stop=stop, complaint=_read_tail(errors))
 
 
-def kill_process_at_end_of_input() -> None:
+def kill_this_process_when_input_ends() -> None:
     """Kill this process as soon as its standard input ends; to be called in a child.
 
     A kill does no harm to the store, and sandboxes and helpers end with the process that started
@@ -141,8 +143,8 @@ def end_process_tree(process: subprocess.Popen[bytes]) -> None:
 def _watch_process(
     process: subprocess.Popen[bytes],
     limits: BatchLimits,
-    over: Callable[[], bool],
-    pass_on: Callable[[], None],
+    should_stop: Callable[[], bool],
+    forward_output: Callable[[], None],
 ) -> StopReason | None:
     """Wait until a process ends or has to be ended, and return why it has to be.
 
@@ -153,16 +155,16 @@ def _watch_process(
         with suppress(subprocess.TimeoutExpired):
             process.wait(_POLL_SECONDS)
             return None
-        pass_on()
-        if over():
+        forward_output()
+        if should_stop():
             return StopReason.ASKED
         if time.monotonic() > deadline:
             return StopReason.TIME
-        if _measure_memory(process) > limits.memory_gib * (1 << 30):
+        if _measure_memory_without_children(process) > limits.memory_gib * (1 << 30):
             return StopReason.MEMORY
 
 
-def _measure_memory(process: subprocess.Popen[bytes]) -> int:
+def _measure_memory_without_children(process: subprocess.Popen[bytes]) -> int:
     """Return the memory of the process alone, in bytes; sandboxes have limits of their own."""
     try:
         return int(psutil.Process(process.pid).memory_info().rss)
@@ -182,10 +184,10 @@ def _queue_lines(output: IO[bytes], lines: Lines) -> None:
         lines.put(line)
 
 
-def _forward_lines(lines: Lines, hear: Callable[[bytes], None]) -> None:
+def _forward_lines(lines: Lines, on_output_line: Callable[[bytes], None]) -> None:
     """Pass lines to `hear` in the caller's thread, so that its errors are raised there."""
     while not lines.empty():
-        hear(lines.get())
+        on_output_line(lines.get())
 
 
 def _read_tail(errors: IO[bytes]) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 
 from coevo.command.main import main
-from flows.batches.contained import kill_process_at_end_of_input
+from flows.batches.contained import kill_this_process_when_input_ends
 
 if __name__ == '__main__':
     words = sys.stdin.buffer.readline().decode().removesuffix('\n').split('\0')
-    kill_process_at_end_of_input()
+    kill_this_process_when_input_ends()
     raise SystemExit(main(words))

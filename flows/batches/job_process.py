@@ -19,7 +19,7 @@ from coevo.model.profiles import load_profile
 from coevo.model.reasons import explain_reason
 from coevo.storage.place import parse_root
 from coevo.storage.store import Store
-from flows.batches.contained import kill_process_at_end_of_input
+from flows.batches.contained import kill_this_process_when_input_ends
 from flows.batches.jobs import (
     FATAL,
     TRANSIENT,
@@ -43,7 +43,7 @@ def main() -> int:
     Progress and result are written to standard output, one line each.
     """
     job = codec.decode_record(BatchJob, sys.stdin.buffer.readline())
-    kill_process_at_end_of_input()
+    kill_this_process_when_input_ends()
     signal.signal(signal.SIGTERM, _exit_on_signal)
     answers = _reserve_stdout()
 
@@ -106,7 +106,9 @@ def _mine_repository(job: BatchJob, listener: Listener) -> JobOutput:
     report = mine(options, listener)
     store = Store(options.store)
     drops = [drop for each in report.partitions for drop in store.load_walk(each).drops]
-    segments = [segment for each in report.partitions for segment in store.load_segments(each)]
+    segments = [
+        segment for each in report.partitions for segment in store.load_current_segments(each)
+    ]
     unmined = (f'{language} was not mined: {why}' for language, why in report.unmined.items())
     return JobOutput(
         mined=MinedRepository(

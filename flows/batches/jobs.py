@@ -65,7 +65,7 @@ class BatchJob:
 
         Credentials in the source are left out.
         """
-        return self.repo or terminal.strip_credentials(self.source)
+        return self.repo or terminal.strip_credentials_and_query(self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,19 +79,19 @@ def load_latest_candidates(
     """Return the candidates in the latest crawl of one profile, or of each; sorted by `repo`."""
     stamps = load_latest_stamps(store)
     chosen = {name: stamp for name, stamp in stamps.items() if profile in (None, name)}
-    candidates = map(build_candidate, load_rows_by_profile(store, chosen).values())
+    candidates = map(build_candidate, load_rows_by_repo_and_profile(store, chosen).values())
     return tuple(candidate for candidate in candidates if candidate is not None)
 
 
-def load_rows_by_profile(
-    store: Root, stamps: Mapping[str, str]
+def load_rows_by_repo_and_profile(
+    store: Root, stamp_by_profile: Mapping[str, str]
 ) -> dict[str, dict[str, RepositorySeen]]:
     """Return the rows of some crawls by repository, sorted, and by profile, the oldest crawl first.
 
     stamps  a crawl of each profile, by the profile's name
     """
     rows: dict[str, dict[str, RepositorySeen]] = {}
-    for name, stamp in sorted(stamps.items(), key=lambda item: item[1]):
+    for name, stamp in sorted(stamp_by_profile.items(), key=lambda item: item[1]):
         for row in load_repositories(store, stamp):
             rows.setdefault(row.repo, {})[name] = row
     return dict(sorted(rows.items()))
@@ -178,7 +178,7 @@ def _load_file(place: StoragePlace, name: str) -> bytes:
 
 
 @contextmanager
-def hold_crawl_lock_and_clean(store: Root) -> Iterator[HeldLock]:
+def lock_crawls_or_raise_and_clean(store: Root) -> Iterator[HeldLock]:
     """Allow one crawl of a store at a time, since each repository gets its key only once.
 
     Remove what a killed crawl left. Raises: Fatal if another crawl is running.
@@ -208,7 +208,7 @@ def parse_stamp(stamp: str) -> datetime:
     return datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
 
 
-def write_crawl(store: Root, crawl: Crawl) -> str:
+def write_crawl_and_get_address(store: Root, crawl: Crawl) -> str:
     """Write a new crawl to the store; return its address as a user would write it.
 
     Raises: Fatal if there is a crawl of this stamp already.

@@ -130,7 +130,7 @@ class Survey:
         if repo in self._known.withdrawn:
             facts, unanswered, reason = self._find_known_facts(seen), (), CandidateReason.WITHDRAWN
         else:
-            facts, unanswered = self._gather_facts(seen)
+            facts, unanswered = self._gather_facts_and_unanswered(seen)
             reason = find_reason_against(self._profile, seen, presence, facts)
         return RepositorySeen(
             **dataclasses.asdict(seen),
@@ -145,7 +145,9 @@ class Survey:
             lookup_etag=etag,
         )
 
-    def _gather_facts(self, seen: RepositoryMetadata) -> tuple[RepositoryFacts, tuple[str, ...]]:
+    def _gather_facts_and_unanswered(
+        self, seen: RepositoryMetadata
+    ) -> tuple[RepositoryFacts, tuple[str, ...]]:
         """Return the facts of a repository that need requests, and the names of failed requests.
 
         Nothing is requested if its metadata rule it out.

@@ -22,7 +22,7 @@ from coevo.model.profiles import load_profile
 from coevo.model.words import Walk
 from coevo.snapshots.query import SnapshotQuery, run_query
 from coevo.snapshots.snapshot import open_snapshots
-from coevo.storage.sole_use import lock_for_sole_use
+from coevo.storage.sole_use import lock_for_sole_use_or_refuse
 from coevo.storage.store import Store
 from flows.console import print_report
 from flows.demo import history
@@ -91,7 +91,7 @@ def main() -> int:
     )
     console = open_console()
     try:
-        with lock_for_sole_use(FOLDER):
+        with lock_for_sole_use_or_refuse(FOLDER):
             return run_demo(console, stories, options)
     except Fatal as error:
         print(f'demo: {error}', file=sys.stderr)
@@ -115,7 +115,7 @@ def run_demo(console: Console, chosen: Sequence[Story], options: DemoOptions) ->
         return 1
     count = sum(len(story.methods) for story in stories)
     if options.graded:
-        console.print(grade_gold(FIRST), markup=False, highlight=False)
+        console.print(grade_gold_and_describe_scores(FIRST), markup=False, highlight=False)
     console.print(f'All {count} test methods came out as expected.', highlight=False)
     console.print(describe_next_commands(stories), markup=False, highlight=False)
     return 0
@@ -137,7 +137,7 @@ The repository is {home}/repository, the snapshot {home}/snapshot{those}. From h
   coevo release --snapshot DIR                     a snapshot of all that you have mined"""
 
 
-def grade_gold(story: Story) -> str:
+def grade_gold_and_describe_scores(story: Story) -> str:
     """Grade the developers' own tests of a story's changes; return a sentence with their scores."""
     home = FOLDER / story.folder
     tasks = open_snapshots(home / 'snapshot').sql('SELECT task_id FROM standard_tasks').fetchall()
@@ -198,7 +198,7 @@ def run_and_compare_story(console: Console, story: Story, options: DemoOptions) 
             families=tuple(family for family in story.families if family in RELEASED_FAMILIES),
         )
     )
-    missing = list_missing_families(story, snapshot)
+    missing = describe_missing_families(story, snapshot)
     if options.verbose:
         console.print(released.sentence)
         console.print(f'\n{QUESTION}\n')
@@ -252,7 +252,7 @@ def describe_snapshot(snapshot: Path) -> str:
     )
 
 
-def list_missing_families(story: Story, snapshot: Path) -> tuple[str, ...]:
+def describe_missing_families(story: Story, snapshot: Path) -> tuple[str, ...]:
     """Return a line for each family that a story asks for, and of which there is no task."""
     there = {family for family, _ in open_snapshots(snapshot).sql(_TASKS).fetchall()}
     return tuple(
@@ -276,7 +276,7 @@ def compare_with_table(
     With `verbose` the report of the run is printed, too.
     """
     (partition,) = report.partitions
-    segments, walked = tuple(store.load_segments(partition)), store.load_walk(partition)
+    segments, walked = tuple(store.load_current_segments(partition)), store.load_walk(partition)
     if options.verbose:
         print_report(console, report, tuple(build_funnel(walked.drops, segments)), segments)
     repository = Repository(folder / '.git')

@@ -25,7 +25,7 @@ from pydantic import SecretStr
 from coevo.model.errors import Fatal
 from flows.live.reap import AGAIN, TAG
 from flows.live.release import INCOMPLETE, WAITING
-from flows.live.worker_settings import check_server
+from flows.live.worker_settings import check_server_and_get_version
 
 VARIABLE = 'COEVO_WEBHOOK'
 BLOCK = 'coevo'
@@ -131,7 +131,7 @@ def main(words: list[str]) -> int:
     parser.add_argument('--remove', action='store_true', help='no more alerts')
     arguments = parser.parse_args(words)
     try:
-        check_server()
+        check_server_and_get_version()
         if arguments.remove:
             with get_client(sync_client=True) as client:
                 remove_automations(client)

@@ -32,8 +32,8 @@ from flows import candidates
 from flows.batches.batch import run_job
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob, JobOutcome, JobResult
-from flows.live.heartbeat import hold_run_lease
-from flows.live.reap import GRACE_SECONDS, restart_dead_runs
+from flows.live.heartbeat import hold_run_lease_or_raise
+from flows.live.reap import GRACE_SECONDS, restart_and_list_dead_runs
 from flows.live.trying import make_retried_task
 from flows.live.worker_settings import check_tools
 
@@ -48,8 +48,10 @@ def process_repositories(
     """
     check_tools(job.sandbox)
     store = parse_root(job.store)
-    with hold_run_lease(store):
-        restart_dead_runs(store, timedelta(seconds=GRACE_SECONDS), get_run_logger().warning)
+    with hold_run_lease_or_raise(store):
+        restart_and_list_dead_runs(
+            store, timedelta(seconds=GRACE_SECONDS), get_run_logger().warning
+        )
         progress = LiveProgress(len(repositories))
         results = []
         for repository_job in _build_jobs(store, repositories, job):
@@ -77,8 +79,8 @@ def _attempt_job(job: BatchJob, limits: BatchLimits, progress: LiveProgress) -> 
 
     If all tries fail transiently, that is a result, and not an error of the run.
     """
-    listener = Listener(step=progress.show_step, say=get_run_logger().info)
-    named = _run_job_or_raise.with_options(
+    listener = Listener(step=progress.show_pair_step, say=get_run_logger().info)
+    named = _run_job_or_raise_transient.with_options(
         task_run_name=job.repository_name.replace('{', '{{').replace('}', '}}')
     )
     state = named(job, limits, quote(listener), return_state=True)
@@ -94,7 +96,9 @@ def _attempt_job(job: BatchJob, limits: BatchLimits, progress: LiveProgress) -> 
 
 
 @make_retried_task
-def _run_job_or_raise(job: BatchJob, limits: BatchLimits, listener: Listener) -> JobResult:
+def _run_job_or_raise_transient(
+    job: BatchJob, limits: BatchLimits, listener: Listener
+) -> JobResult:
     result = run_job(job, limits, listener)
     if result.outcome is JobOutcome.TRANSIENT:
         raise Transient(result.sentence)
@@ -182,7 +186,7 @@ class LiveProgress:
         self._artifact = artifact_id
         self._next = time.monotonic()
 
-    def show_step(self, name: str, done: int, total: int) -> None:
+    def show_pair_step(self, name: str, done: int, total: int) -> None:
         """Show how many pairs of the current repository are done, at most every few seconds.
 
         Steps with another name than `pairs` are ignored.

@@ -13,7 +13,7 @@ from prefect.states import Completed
 from coevo.model.listener import Listener
 from flows import discovery
 from flows.discovery import CrawlOptions, CrawlReport
-from flows.live.heartbeat import hold_run_lease
+from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.overdue import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
@@ -32,7 +32,7 @@ def crawl(profile: str | list[str] = 'testevo', profiles: str | None = None) -> 
     """
     remove_overdue_runs()
     names = [profile] if isinstance(profile, str) else profile
-    with hold_run_lease(load_worker_settings().store):
+    with hold_run_lease_or_raise(load_worker_settings().store):
         reports = [_crawl(name, profiles) for name in names]
     rows = [
         {

@@ -14,14 +14,14 @@ from prefect.deployments import run_deployment
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from coevo.display.terminal import strip_secrets
-from coevo.evaluation.parts import EvaluationPart, merge
+from coevo.display.terminal import strip_secrets_except_aws
+from coevo.evaluation.parts import EvaluationPart, merge_result_folders
 from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.reporting.report import NAME as REPORT
 from coevo.model.errors import Fatal
 from flows.batches.contained import BatchLimits, run_command
 from flows.batches.jobs import FATAL
-from flows.live.heartbeat import hold_run_lease
+from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.reap import TAG
 from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
@@ -46,7 +46,7 @@ def start_evaluation_parts(
     """
     job = _build_job(snapshot, out, predictions, parts, words)
     due = list_ungraded_parts(job)
-    with hold_run_lease(load_worker_settings().store):
+    with hold_run_lease_or_raise(load_worker_settings().store):
         for number in due:
             run_deployment(
                 'evaluate-part/part',
@@ -79,8 +79,8 @@ def evaluate_part(
     job = _build_job(snapshot, out, predictions, parts, words)
     here = ('--jobs', str(settings.jobs), '--sandbox', settings.sandbox)
     limits = BatchLimits(seconds=hours * 3600, memory_gib=memory_gib)
-    with hold_run_lease(settings.store):
-        report = grade_part(
+    with hold_run_lease_or_raise(settings.store):
+        report = grade_part_and_merge_if_last(
             replace(job, words=(*job.words, *here)),
             EvaluationPart(number=number, count=parts),
             limits,
@@ -150,8 +150,11 @@ def list_ungraded_parts(job: EvaluationJob) -> tuple[int, ...]:
     )
 
 
-def grade_part(
-    job: EvaluationJob, part: EvaluationPart, limits: BatchLimits, hear: Callable[[str], None]
+def grade_part_and_merge_if_last(
+    job: EvaluationJob,
+    part: EvaluationPart,
+    limits: BatchLimits,
+    on_output_line: Callable[[str], None],
 ) -> Report | None:
     """Grade one part in a separate process, within limits.
 
@@ -167,9 +170,9 @@ def grade_part(
         _COMMAND,
         '\0'.join(words).encode() + b'\n',
         limits,
-        hear=lambda line: hear(line.decode('utf-8', 'replace').rstrip()),
-        over=lambda: False,
-        environment=strip_secrets(os.environ),
+        on_output_line=lambda line: on_output_line(line.decode('utf-8', 'replace').rstrip()),
+        should_stop=lambda: False,
+        environment=strip_secrets_except_aws(os.environ),
     )
     if ended.stop is not None:
         raise Fatal(f'part {part.number} was ended: it took too much {ended.stop}')
@@ -179,4 +182,4 @@ def grade_part(
         raise Fatal(
             f'part {part.number} ended with status {ended.status} and no report: {ended.last_line}'
         )
-    return None if list_ungraded_parts(job) else merge(job.part_folders, job.out)
+    return None if list_ungraded_parts(job) else merge_result_folders(job.part_folders, job.out)

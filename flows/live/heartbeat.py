@@ -29,7 +29,7 @@ SECONDS = 45.0
 
 
 @contextmanager
-def hold_run_lease(store: Root) -> Iterator[None]:
+def hold_run_lease_or_raise(store: Root) -> Iterator[None]:
     """Hold the lease of the current flow run until the block ends.
 
     A run that ends by SIGTERM is scheduled again, for any worker; by the time it starts, the leases
@@ -111,7 +111,7 @@ def now() -> datetime:
     return clock_date
 
 
-def resolve_present(scheduled: datetime) -> datetime:
+def get_scheduled_or_clock_time(scheduled: datetime) -> datetime:
     """Return the time that a run takes as the present: the time for which it was scheduled.
 
     With $COEVO_CLOCK it is the date of that clock.
@@ -120,5 +120,5 @@ def resolve_present(scheduled: datetime) -> datetime:
 
 
 def get_scheduled_present() -> datetime:
-    """Return the time that the current flow run takes as the present, see `resolve_present`."""
-    return resolve_present(flow_run.scheduled_start_time or now())
+    """Return the time that the current flow run takes as the present, see `get_scheduled_or_clock_time`."""
+    return get_scheduled_or_clock_time(flow_run.scheduled_start_time or now())

@@ -10,7 +10,7 @@ from prefect.states import Completed
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.listener import Listener
 from flows import measure_pass
-from flows.live.heartbeat import hold_run_lease
+from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.overdue import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
@@ -35,7 +35,7 @@ def measure(
     options = MeasureOptions(
         store=settings.store, repository=repository, runs=runs, jobs=settings.jobs
     )
-    with hold_run_lease(settings.store):
+    with hold_run_lease_or_raise(settings.store):
         report = _measure(options)
     left = {**report.waiting, **report.bugs}
     if left:

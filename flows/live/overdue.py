@@ -56,12 +56,12 @@ _WAITING = [StateType.SCHEDULED.value]
 _OPEN = [*_WAITING, StateType.PENDING.value, StateType.RUNNING.value]
 
 
-def ignore_schedule(scheduled: datetime) -> str:
+def return_empty_text(scheduled: datetime) -> str:
     """Return an empty text for every time: each run does all that is due, whatever its schedule."""
     return ''
 
 
-def remove_overdue_runs(about: Callable[[datetime], object] = ignore_schedule) -> int:
+def remove_overdue_runs(describe_work: Callable[[datetime], object] = return_empty_text) -> int:
     """Remove late runs of the current run's deployment that would do the same; return their number.
 
     They never began. Cancelled instead, they would hide the runs that did something.
@@ -73,11 +73,11 @@ def remove_overdue_runs(about: Callable[[datetime], object] = ignore_schedule) -
         present = client.read_flow_run(this_run.id)
         if present.deployment_id is None or present.expected_start_time is None:
             return 0
-        own = about(present.expected_start_time)
+        own = describe_work(present.expected_start_time)
         behind = [
             run
             for run in _list_late_runs(client, present)
-            if run.expected_start_time is not None and about(run.expected_start_time) == own
+            if run.expected_start_time is not None and describe_work(run.expected_start_time) == own
         ]
         for run in behind:
             with suppress(ObjectNotFound):  # another run of the deployment was faster

@@ -43,20 +43,20 @@ def reap(grace_seconds: float = GRACE_SECONDS) -> int:
     """
     remove_overdue_runs()
     store, grace = load_worker_settings().store, timedelta(seconds=grace_seconds)
-    return len(restart_dead_runs(store, grace, get_run_logger().warning))
+    return len(restart_and_list_dead_runs(store, grace, get_run_logger().warning))
 
 
-def restart_dead_runs_after_silence(store: Root, say: Say) -> None:
-    """Restart dead runs as `restart_dead_runs` does, but only if some heartbeat is missing.
+def restart_dead_runs_if_lease_expired(store: Root, say: Say) -> None:
+    """Restart dead runs as `restart_and_list_dead_runs` does, but only if some heartbeat is missing.
 
     Otherwise the server is not contacted, so that a process outside of a flow run can call this
     often.
     """
     if batch.list_runs_with_expired_lease(store):
-        restart_dead_runs(store, timedelta(seconds=GRACE_SECONDS), say)
+        restart_and_list_dead_runs(store, timedelta(seconds=GRACE_SECONDS), say)
 
 
-def restart_dead_runs(store: Root, grace: timedelta, say: Say) -> tuple[FlowRun, ...]:
+def restart_and_list_dead_runs(store: Root, grace: timedelta, say: Say) -> tuple[FlowRun, ...]:
     """Tell Prefect that runs without a heartbeat have crashed, then start them again.
 
     A run that was started again before is not started a third time. Return the dead runs.

@@ -21,14 +21,14 @@ from coevo.snapshots.local_copy import open_local_copy
 from coevo.storage.place import Root, parse_root
 from flows import months
 from flows.live import heartbeat
-from flows.live.heartbeat import hold_run_lease
+from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.overdue import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.options import ReleaseOptions, parse_families
 from flows.publication import (
     parse_urls,
-    publish_or_wait,
+    publish_or_explain_wait,
     write_code_free_edition,
     write_withheld_edition,
 )
@@ -104,12 +104,12 @@ def release(
     )
     until = compute_first_clean_moment(month) + timedelta(days=wait_days)
     report = None
-    with hold_run_lease(settings.store):
+    with hold_run_lease_or_raise(settings.store):
         if not (is_scheduled and name in list_snapshots(snapshots)):
-            report = _publish_or_wait(options, until, present)
+            report = _publish_or_explain_wait(options, until, present)
         if isinstance(report, str):
             return Completed(name=WAITING, message=report)
-        editions = _write_editions(options)
+        editions = _write_editions_and_describe(options)
         announced = _rebuild_catalogue_and_site(snapshots, settings.site)
     for sentence in editions:
         get_run_logger().info(sentence)
@@ -134,12 +134,12 @@ def _show_report(report: ReleaseReport, title: str) -> State[None]:
         for each in report.cohort.missing
     ]
     create_table_artifact(missing, key='missing', description=title)
-    return Completed(name=INCOMPLETE, message=f'{message}; {report.cohort.sentence}')
+    return Completed(name=INCOMPLETE, message=f'{message}; {report.cohort.missing_sentence}')
 
 
 def _choose_month(scheduled: datetime) -> str:
     """Return the month that a run is to release, by its scheduled start."""
-    return months.find_previous_month(heartbeat.resolve_present(scheduled))
+    return months.find_previous_month(heartbeat.get_scheduled_or_clock_time(scheduled))
 
 
 @retry_step
@@ -148,7 +148,7 @@ def _rebuild_catalogue_and_site(snapshots: Root, site: Path | None) -> Announcem
 
 
 @retry_step
-def _write_editions(options: ReleaseOptions) -> tuple[str, ...]:
+def _write_editions_and_describe(options: ReleaseOptions) -> tuple[str, ...]:
     """Write the editions that the options name, and return one sentence about each."""
     sentences = []
     if options.code_free is not None:
@@ -159,10 +159,10 @@ def _write_editions(options: ReleaseOptions) -> tuple[str, ...]:
 
 
 @retry_step
-def _publish_or_wait(
+def _publish_or_explain_wait(
     options: ReleaseOptions, until: datetime, now: datetime
 ) -> ReleaseReport | str:
-    return publish_or_wait(options, until=until, now=now)
+    return publish_or_explain_wait(options, until=until, now=now)
 
 
 def _find_previous_snapshot(snapshots: Root, name: str) -> str | None:
@@ -189,7 +189,7 @@ def rebuild_catalogue_and_site(snapshots: Root, site: Path | None, say: Say) -> 
     If a month has several snapshots, the page shows the last by name. Without `site` there is no
     page.
     """
-    catalogue_location = publishing.rebuild_catalogue(snapshots)
+    catalogue_location = publishing.rebuild_catalogue_and_get_address(snapshots)
     if site is not None:
         names = {snapshot.month: snapshot.name for snapshot in load_catalogue(str(snapshots))}
         with ExitStack() as stack:

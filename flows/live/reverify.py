@@ -12,7 +12,7 @@ from prefect.states import Completed
 from coevo.model.listener import Listener
 from flows import reverification
 from flows.live import heartbeat
-from flows.live.heartbeat import hold_run_lease
+from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.overdue import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
@@ -49,7 +49,7 @@ def reverify(
         repository=repository,
         jobs=settings.jobs,
     )
-    with hold_run_lease(settings.store):
+    with hold_run_lease_or_raise(settings.store):
         report = _reverify(options)
     sentences = {**report.lost, **report.unknown}
     if sentences:
@@ -66,7 +66,7 @@ def reverify(
 
 def _choose_seed(scheduled: datetime) -> int:
     """Return a seed made of the year and week of the scheduled start."""
-    year, week, _ = heartbeat.resolve_present(scheduled).isocalendar()
+    year, week, _ = heartbeat.get_scheduled_or_clock_time(scheduled).isocalendar()
     return 100 * year + week
 
 

@@ -14,7 +14,7 @@ from prefect.states import Completed
 from coevo.languages.table import list_engine_versions
 from flows import candidates
 from flows.batches.jobs import Verb
-from flows.live.heartbeat import hold_run_lease
+from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.overdue import list_requested_repositories, remove_overdue_runs
 from flows.live.reap import TAG
 from flows.live.trying import turn_errors_into_failed_states
@@ -36,7 +36,7 @@ def start_batch_runs(
     settings = load_worker_settings()
     store = settings.store
     run_parameters = {**(parameters or {}), 'engine': list_engine_versions()}
-    with hold_run_lease(store):
+    with hold_run_lease_or_raise(store):
         due = candidates.find_due_repositories(
             store, verb, run_parameters.get('profile'), settings.sandbox
         )

@@ -44,7 +44,7 @@ def turn_errors_into_failed_states(function: Callable[_P, _R]) -> Callable[_P, _
             return function(*arguments, **named)
         except (Fatal, Transient) as error:
             for name in _REPEATING_LOGGERS:
-                logging.getLogger(name).addFilter(_is_no_repetition)
+                logging.getLogger(name).addFilter(_is_no_failed_run_traceback)
             return Failed(message=str(error))
 
     # Prefect looks up the types of parameters in the module of this wrapper, which lacks them.
@@ -101,7 +101,7 @@ def _is_transient(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool
     return isinstance(state.data, Transient)
 
 
-def _is_no_repetition(record: logging.LogRecord) -> bool:
+def _is_no_failed_run_traceback(record: logging.LogRecord) -> bool:
     """Return whether a line of Prefect's log is not the traceback of a failed state.
 
     The state itself was logged before.

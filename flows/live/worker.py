@@ -23,9 +23,9 @@ from prefect.exceptions import PrefectException
 
 from coevo.model.errors import Fatal, Transient
 from coevo.storage.place import Root
-from flows.live.reap import restart_dead_runs_after_silence
+from flows.live.reap import restart_dead_runs_if_lease_expired
 from flows.live.worker_settings import (
-    check_server,
+    check_server_and_get_version,
     check_tools,
     load_worker_settings,
     prepare_runner_storage,
@@ -49,7 +49,7 @@ def main(words: list[str]) -> int:
     143 if it was told to end, 2 after a message if this machine could do no work.
     """
     try:
-        check_server()
+        check_server_and_get_version()
         settings = load_worker_settings()
         check_tools(settings.sandbox)
         prepare_runner_storage()
@@ -78,7 +78,7 @@ def _restart_dead_runs_until_end(worker: subprocess.Popen[bytes], store: Root) -
         except subprocess.TimeoutExpired:
             # a store or a server that is away is tried again soon, and the worker reports it
             with suppress(httpx.HTTPError, PrefectException, Transient):
-                restart_dead_runs_after_silence(
+                restart_dead_runs_if_lease_expired(
                     store, lambda sentence: print(f'worker: {sentence}', flush=True)
                 )
 

@@ -95,7 +95,7 @@ def prepare_runner_storage() -> None:
 VARIABLE = 'PREFECT_API_URL'
 
 
-def check_server() -> str:
+def check_server_and_get_version() -> str:
     """Return the version of the Prefect server that $PREFECT_API_URL names.
 
     Raises: Fatal if none is named, none answers, or its major version differs from that of this

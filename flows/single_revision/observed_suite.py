@@ -19,7 +19,7 @@ from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.suites import PassingSuite
 from coevo.model.families import Focus, SuiteAdequacy, SuiteMutant
 from coevo.model.records import Pair, TestMethod
-from coevo.starts.isolated_cells import IsolatedCellRunner, do_tests_read_sources
+from coevo.starts.isolated_cells import IsolatedCellRunner, do_passes_need_main_sources
 from flows.study.context import Tools
 from miners.single_revision import SingleRevisionFile
 
@@ -93,7 +93,7 @@ class ObservedSuite:
         """Yield what the tests execute of the code, once for each test."""
         for trace in self.traces:
             for method in trace.executed:
-                if method.file is not None and self.revision.tree.is_source(method.file):
+                if method.file is not None and self.revision.tree.belongs_to_code(method.file):
                     yield method
 
     @property
@@ -154,7 +154,7 @@ class ObservedSuite:
         tests: Mapping[str, TestMethod] = {
             str(at): method for at, method in enumerate(self.suite.methods)
         }
-        needs_sources = do_tests_read_sources(runner, compiled, tests)
+        needs_sources = do_passes_need_main_sources(runner, compiled, tests)
         revision.evaluation.cost.add(Step.ISOLATION, runner.cpu_seconds)
         return needs_sources
 

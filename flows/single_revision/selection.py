@@ -49,7 +49,9 @@ def measure_steadiness(evaluation: PairEvaluation, ids: Iterable[str]) -> Steadi
     The file is a suite if no test is unstable, all that are not skipped pass, and at least one
     does.
     """
-    results = {method_id: evaluation.get_cells(method_id)[Cell.T_NEW_C_NEW] for method_id in ids}
+    results = {
+        method_id: evaluation.get_deciding_cells(method_id)[Cell.T_NEW_C_NEW] for method_id in ids
+    }
     passing = tuple(
         method_id
         for method_id, result in results.items()

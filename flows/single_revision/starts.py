@@ -60,7 +60,7 @@ _GREEN = (Defect.MISSED_ASSERTS, Defect.NO_NEW_COVERED_LOGIC)
 _TRIES = 3
 
 
-def build_injected_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
+def build_start_with_defect(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
     """Return the test file with one defect that shows as its kind should (TAM-Eval, repairs).
 
     The kinds are tried in a drawn order, each with up to three texts. NoStart if none works.
@@ -71,7 +71,9 @@ def build_injected_start(observed: ObservedSuite, row: SingleRevisionRow) -> Sta
     tests, path = _shuffle_passing_tests(observed), observed.file.test_file
     for kind in order_defects(path):
         for text in islice(insertion.insert_defects(kind, observed.text, tests), _TRIES):
-            adequacy = _measure_proven_defect(observed, row, kind, text, insertion.UNRESOLVED)
+            adequacy = _measure_proven_defect(
+                observed, row, kind, text, insertion.UNKNOWN_NAME_OUTCOMES
+            )
             if adequacy is not None:
                 return Start(text=text, adequacy=adequacy, defect=kind)
     return NoStart(reason=Reason.NO_DEFECT)
@@ -162,7 +164,9 @@ def build_as_is_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start 
 # -- removed ---------------------------------------------------------------------------------------
 
 
-def build_removed_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
+def build_start_with_half_removed(
+    observed: ObservedSuite, row: SingleRevisionRow
+) -> Start | NoStart:
     """Return the file without half of its tests and what only they use ("Recover Tests").
 
     The half is drawn by a hash. NoStart if a remaining test does not pass, another file breaks, or
@@ -177,7 +181,7 @@ def build_removed_start(observed: ObservedSuite, row: SingleRevisionRow) -> Star
             observed.text,
             observed.text,
             [StartTarget(method=target) for target in targets],
-            used_elsewhere=cut.list_names_used_elsewhere(
+            used_elsewhere=cut.list_names_in_related_files(
                 observed.revision.tools.repository, rev, path
             ),
         )
@@ -207,14 +211,14 @@ def _draw_half(methods: tuple[TestMethod, ...]) -> tuple[TestMethod, ...]:
 # -- older -----------------------------------------------------------------------------------------
 
 
-def build_older_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
+def build_start_from_older_code(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
     """Return the file as it was at the newest commit whose focal file has other code.
 
     NoStart if there is none, the file is the same there, other files break, or its adequacy on the
     present code falls by less than the profile demands.
     """
     (focus,) = row.focus
-    older_rev = _find_older_rev(observed, focus.file)
+    older_rev = _find_rev_with_other_code(observed, focus.file)
     if older_rev is None:
         return NoStart(reason=Reason.NO_OLDER_CODE)
     text = _load_test_file(observed, older_rev)
@@ -223,18 +227,20 @@ def build_older_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start 
     return _measure_older_start(observed, row, older_rev, text)
 
 
-def build_older_test_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
+def build_start_from_older_tests(
+    observed: ObservedSuite, row: SingleRevisionRow
+) -> Start | NoStart:
     """Return the file as it was at the newest commit where itself has other code (TAM-Eval, IV.B).
 
     NoStart if there is none, the start `older` has the same text, other files break, or its
     adequacy on the present code falls by less than the profile demands.
     """
-    older_rev = _find_older_rev(observed, observed.file.test_file)
+    older_rev = _find_rev_with_other_code(observed, observed.file.test_file)
     text = None if older_rev is None else _load_test_file(observed, older_rev)
     if older_rev is None or text is None:
         return NoStart(reason=Reason.NO_OLDER_TESTS)
     (focus,) = row.focus
-    rev_of_other_code = _find_older_rev(observed, focus.file)
+    rev_of_other_code = _find_rev_with_other_code(observed, focus.file)
     if rev_of_other_code and _load_test_file(observed, rev_of_other_code) == text:
         return NoStart(reason=Reason.SAME_AS_OLDER, rev=older_rev)
     return _measure_older_start(observed, row, older_rev, text)
@@ -261,13 +267,13 @@ def _load_test_file(observed: ObservedSuite, rev: str) -> bytes | None:
     return load_content(observed.revision.tools.repository, rev, observed.file.test_file)
 
 
-def _find_older_rev(observed: ObservedSuite, path: str) -> str | None:
+def _find_rev_with_other_code(observed: ObservedSuite, path: str) -> str | None:
     """Return the newest commit of the first-parent history at which a file has other code.
 
     None if there is none before the file did not exist. Comments and white space are not code.
     """
     now = _load_declarations(observed, observed.revision.rev, path)
-    for rev in _list_earlier_revisions(observed, path):
+    for rev in _list_revisions_before_changes(observed, path):
         then = _load_declarations(observed, rev, path)
         if then is None:
             return None
@@ -276,7 +282,7 @@ def _find_older_rev(observed: ObservedSuite, path: str) -> str | None:
     return None
 
 
-def _list_earlier_revisions(observed: ObservedSuite, path: str) -> Iterator[str]:
+def _list_revisions_before_changes(observed: ObservedSuite, path: str) -> Iterator[str]:
     """Yield the parents of the commits that changed a file, newest first."""
     repository = observed.revision.tools.repository
     log = repository.run_command(
@@ -304,10 +310,10 @@ def _load_declarations(
 BUILDERS: Mapping[StartBuilder, BuildStart] = {
     StartBuilder.ABSENT: build_absent_start,
     StartBuilder.AS_IS: build_as_is_start,
-    StartBuilder.REMOVED: build_removed_start,
-    StartBuilder.OLDER: build_older_start,
-    StartBuilder.OLDER_TEST: build_older_test_start,
-    StartBuilder.INJECTED: build_injected_start,
+    StartBuilder.REMOVED: build_start_with_half_removed,
+    StartBuilder.OLDER: build_start_from_older_code,
+    StartBuilder.OLDER_TEST: build_start_from_older_tests,
+    StartBuilder.INJECTED: build_start_with_defect,
 }
 
 STARTS: Mapping[Family, tuple[StartBuilder, ...]] = {
@@ -418,7 +424,7 @@ def measure_start(observed: ObservedSuite, row: SingleRevisionRow, run: StartRun
         adequacy = suites.add_mutant_counts(
             adequacy,
             suites.run_suite_on_mutants(
-                run.runner, suite, suites.restore_drawn_mutants(row.mutants)
+                run.runner, suite, suites.restore_mutants_run_before(row.mutants)
             ),
         )
     observed.revision.evaluation.cost.add(Step.MUTANTS, run.runner.cpu_seconds, len(row.mutants))
@@ -448,7 +454,7 @@ def _find_tests(observed: ObservedSuite, text: bytes) -> tuple[TestMethod, ...]:
     tree = observed.revision.tree
     declared_tests = read.find_tests(
         read.parse(text, path),
-        lambda simple: [resolved.type for resolved in tree.resolve_type(path, simple)],
+        lambda simple: [resolved.type for resolved in tree.resolve_test_type(path, simple)],
     )
     return tuple(
         TestMethod(

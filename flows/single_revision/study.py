@@ -194,7 +194,7 @@ def _trace_suite(
 ) -> ObservedSuite | None:
     """Return the traced suite; None if the trace of any test is missing."""
     runner = revision.make_runner()
-    traced = revision.trace_suite(suite, file.files, runner)
+    traced = revision.trace_suite(suite, file.focal_files, runner)
     traces = tuple(trace for trace in traced.traces if trace is not None)
     if traced.together is None or len(traces) < len(suite.methods):
         return None

@@ -89,7 +89,7 @@ def _list_test_runs(known: Declarations, suite: ObservedSuite) -> Iterator[_Test
 # The next part chooses the test file of a unit.
 
 
-def _match_function(
+def _match_function_to_test_file(
     revision: ObservedRevision, known: Declarations, unit: CodeUnit, runs: Sequence[_TestRun]
 ) -> _UnitMatch | None:
     """Return the test file that is about a function; None if no test executes the function.
@@ -123,7 +123,7 @@ def _find_declaration(known: Declarations, unit: CodeUnit) -> CallableDeclaratio
     )
 
 
-def _match_package(
+def _match_package_to_test_file(
     revision: ObservedRevision, known: Declarations, unit: CodeUnit, runs: Sequence[_TestRun]
 ) -> _UnitMatch | None:
     """Return the test file that is about a package; None if no test executes its code.
@@ -183,7 +183,7 @@ def _count_lines(one: CallableDeclaration) -> int:
     return one.member.end_line - one.member.start_line + 1
 
 
-_ABOUT = {Family.FUNCTION: _match_function, Family.MODULE: _match_package}
+_ABOUT = {Family.FUNCTION: _match_function_to_test_file, Family.MODULE: _match_package_to_test_file}
 
 
 # The next part builds the rows.
@@ -327,7 +327,7 @@ class Declarations:
         return self._of[method]
 
     def _look_up(self, method: ExecutedMethod) -> CallableDeclaration | None:
-        if method.file is None or not self.tree.is_source(method.file):
+        if method.file is None or not self.tree.belongs_to_code(method.file):
             return None
         if method.file not in self.tree.entries:
             return None

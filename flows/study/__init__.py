@@ -16,9 +16,13 @@ from dataclasses import replace
 from coevo.model.method_rows import MethodRow
 from flows.rows import DecidedMethod, build_method_row
 from flows.study.context import PairContext, Study, Tools
-from flows.study.execution import trace_methods
+from flows.study.execution import trace_and_find_changed_dependencies
 from flows.study.texts import add_text_measures
-from flows.study.track_checks import build_track_cases, check_tracks, remove_rejected_tracks
+from flows.study.track_checks import (
+    build_track_cases,
+    collect_track_evidence,
+    remove_rejected_tracks,
+)
 
 __all__ = ['PairContext', 'Study', 'Tools', 'study_pair']
 
@@ -32,13 +36,13 @@ def study_pair(context: PairContext, decided: Sequence[DecidedMethod], sandbox: 
     labelled = [item for item in decided if item.decision.reason is None]
     rows = (build_method_row(context.pair, item, context.evaluation, sandbox) for item in labelled)
     pair_study = Study(methods={row.method_id: row for row in rows})
-    changed = trace_methods(context, labelled, pair_study)
+    changed = trace_and_find_changed_dependencies(context, labelled, pair_study)
     for item in labelled:
         method_id, candidate = item.selected.method_id, item.selected.candidate
         pair_study.methods[method_id] = add_text_measures(
             pair_study.methods[method_id], context.tools.repository, context.pair, candidate
         )
-    check_tracks(context, decided, changed, pair_study)
+    collect_track_evidence(context, decided, changed, pair_study)
     pair_study.decided = tuple(
         remove_rejected_tracks(decided, build_track_cases(context, labelled, pair_study))
     )

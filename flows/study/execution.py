@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from coevo.engine.further_runs import OWN_CELL, Traces, trace_cells
+from coevo.engine.further_runs import OWN_CELL, Traces, trace_passing_cells
 from coevo.engine.results import SelectedMethod
 from coevo.languages.table import get_reading
 from coevo.languages.traces import Trace
-from coevo.measures.coverage import measure_coverage, measure_each_dependency
-from coevo.model.dependencies import Dependency, choose_dependency_list, select_dependencies
+from coevo.measures.coverage import measure_coverage_of_methods, measure_each_method
+from coevo.model.dependencies import (
+    Dependency,
+    choose_dependency_list,
+    select_called_or_all_dependencies,
+)
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ExecutedRow, PairEnd
 from coevo.model.records import Pair
@@ -25,7 +29,7 @@ from miners.diffs.delta import Delta
 from miners.diffs.resources import find_resource_dependencies
 
 
-def trace_methods(
+def trace_and_find_changed_dependencies(
     context: PairContext, labelled: Sequence[DecidedMethod], found: Study
 ) -> dict[str, Delta]:
     """Trace methods, and fill the columns of their rows that depend on traces.
@@ -43,7 +47,9 @@ def trace_methods(
             found.methods[method_id],
             dependencies=delta.dependencies,
             dependency_list=which,
-            focal_method=find_focal_method(select_dependencies(delta.dependencies, which)),
+            focal_method=find_focal_method(
+                select_called_or_all_dependencies(delta.dependencies, which)
+            ),
             dependency_source=delta.source,
         )
         found.methods[method_id] = _add_coverage_and_kinds(known, item, delta, traces)
@@ -54,7 +60,7 @@ def trace_methods(
 def _run_traces(context: PairContext, labelled: Sequence[DecidedMethod]) -> Traces:
     selected, files = _select_traced_methods(labelled), _list_changed_files(context.change)
     tracked = {item.selected.method_id for item in labelled if item.decision.track is not None}
-    return trace_cells(context.evaluation, selected, files, tracked)
+    return trace_passing_cells(context.evaluation, selected, files, tracked)
 
 
 def _select_traced_methods(labelled: Sequence[DecidedMethod]) -> dict[Cell, list[SelectedMethod]]:
@@ -111,7 +117,8 @@ def _add_coverage_and_kinds(
         traces.get((item.selected.method_id, cell)) for cell in (Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW)
     )
     by_new, by_old = (
-        measure_coverage(delta.dependencies, trace) if trace else None for trace in (new, old)
+        measure_coverage_of_methods(delta.dependencies, trace) if trace else None
+        for trace in (new, old)
     )
     kinds = find_refinement_kinds(item.decision.label, item.selected.candidate, by_old, by_new)
     known = replace(known, kinds=kinds)
@@ -122,8 +129,10 @@ def add_coverage(known: MethodRow, dependencies: tuple[Dependency, ...], trace: 
     """Return the row with a new test's coverage of the chosen list and of each dependency."""
     return replace(
         known,
-        coverage=measure_coverage(select_dependencies(dependencies, known.dependency_list), trace),
-        covered_dependencies=measure_each_dependency(dependencies, trace),
+        coverage=measure_coverage_of_methods(
+            select_called_or_all_dependencies(dependencies, known.dependency_list), trace
+        ),
+        covered_dependencies=measure_each_method(dependencies, trace),
     )
 
 

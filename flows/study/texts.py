@@ -136,9 +136,13 @@ def compare_assertions(assertions: Assertions, old_source: str, new_source: str)
     lost, come = list((old - new).elements()), list((new - old).elements())
     changed = []
     for text in list(lost):
-        kind = assertions.classify_assertion(text)
+        kind = assertions.extract_assertion_name(text)
         other = next(
-            (candidate for candidate in come if assertions.classify_assertion(candidate) == kind),
+            (
+                candidate
+                for candidate in come
+                if assertions.extract_assertion_name(candidate) == kind
+            ),
             None,
         )
         if other is not None:

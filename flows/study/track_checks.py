@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from coevo.engine.further_runs import rerun_and_find_doubts
-from coevo.engine.repairs import classify_repair, collect_repair_evidence
+from coevo.engine.repairs import classify_repair, run_and_collect_repair_evidence
 from coevo.engine.results import SelectedMethod, Step
 from coevo.languages.observation import RunConditions
 from coevo.languages.refactorings import Refactorings, RefactoringStatus
@@ -15,7 +15,7 @@ from coevo.model.records import Pair
 from coevo.model.words import Track
 from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import run_isolated_cells
-from filters import find_no_track_reason
+from filters import find_track_loss_reason
 from filters.base import TrackCase
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext, Study
@@ -24,7 +24,7 @@ from miners.diffs.only_refactored import is_source_only_refactored, is_test_only
 from miners.diffs.siblings import find_siblings
 
 
-def check_tracks(
+def collect_track_evidence(
     context: PairContext,
     decided: Sequence[DecidedMethod],
     changed: Mapping[str, Delta],
@@ -40,7 +40,7 @@ def check_tracks(
         return
     _record_unconfirmed_passes(context, tracked, found)
     _isolate_methods(context, tracked, found)
-    _check_refactorings(context, tracked, changed, found)
+    _search_and_record_refactorings(context, tracked, changed, found)
     _add_repair_evidence(context, tracked, [item.selected for item in decided], found)
     _add_suite_answers(context, found)
 
@@ -68,7 +68,7 @@ def _isolate_methods(context: PairContext, tracked: Sequence[DecidedMethod], fou
     found.starts, found.tests = isolation.starts, isolation.tests
 
 
-def _check_refactorings(
+def _search_and_record_refactorings(
     context: PairContext,
     tracked: Sequence[DecidedMethod],
     changed: Mapping[str, Delta],
@@ -107,7 +107,7 @@ def _add_repair_evidence(
     if not repairs:
         return
     repository, old = context.tools.repository, context.pair.old.rev
-    guards = collect_repair_evidence(
+    guards = run_and_collect_repair_evidence(
         context.evaluation,
         [item.selected for item in repairs],
         evaluated,
@@ -128,7 +128,7 @@ def _add_suite_answers(context: PairContext, found: Study) -> None:
         return
     answers = []
     for build in (context.evaluation.old, context.evaluation.new):
-        answer, spent = context.tools.suites.get_or_run_answer(context.built, build)
+        answer, spent = context.tools.suites.get_answer_and_cpu_seconds_spent(context.built, build)
         context.evaluation.cost.add(Step.SUITE, spent)
         answers.append(answer)
     found.suite_old, found.suite_new = answers
@@ -177,7 +177,7 @@ def remove_rejected_tracks(
     """
     for item in decided:
         case = cases.get(item.selected.method_id)
-        reason = find_no_track_reason(case) if case is not None else None
+        reason = find_track_loss_reason(case) if case is not None else None
         if reason is None:
             yield item
         else:

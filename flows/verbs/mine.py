@@ -183,7 +183,9 @@ def _mine(arguments: argparse.Namespace) -> int:
     with show_progress(console) as listener:
         report = mine(options, listener)
     store = Store(arguments.store)
-    segments = tuple(segment for each in report.partitions for segment in store.load_segments(each))
+    segments = tuple(
+        segment for each in report.partitions for segment in store.load_current_segments(each)
+    )
     drops = [drop for each in report.partitions for drop in store.load_walk(each).drops]
     print_report(console, report, tuple(build_funnel(drops, segments)), segments)
     shown = hide_credentials(str(arguments.store))

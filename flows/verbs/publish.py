@@ -40,7 +40,9 @@ def _run(arguments: argparse.Namespace) -> int:
     print(f'{hide_credentials(str(arguments.target))}: {done}')
     catalogue_root = publishing.find_catalogue_root(arguments.target)
     if catalogue_root is not None:
-        print(f'catalogue: {hide_credentials(publishing.rebuild_catalogue(catalogue_root))}')
+        print(
+            f'catalogue: {hide_credentials(publishing.rebuild_catalogue_and_get_address(catalogue_root))}'
+        )
         for name in publishing.list_private_releases(catalogue_root):
             print(f'{name} is private and stays out of the catalogue')
     return 0

@@ -139,7 +139,7 @@ def _print_month_completeness(console: Console, store: Store, month: str) -> int
         f'{month} {when}: {len(cohort.members)} repositories, {len(cohort.missing)} missing',
     )
     if not cohort.members:
-        _print_sentence(console, cohort.sentence)
+        _print_sentence(console, cohort.missing_sentence)
     for missing in cohort.missing:
         _print_sentence(console, missing.sentence)
     for note in cohort.notes:
@@ -182,7 +182,7 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
             _print_sentence(console, f'{pluralise(walk.unmeasured, "task")} not measured yet')
         for part in walk.stale:
             _print_sentence(console, f'{pluralise(part.count, "stale pair")}: {part.reason}')
-        segments = tuple(store.load_segments(walk.partition))
+        segments = tuple(store.load_current_segments(walk.partition))
         console.print(
             build_funnel_table(tuple(build_funnel(store.load_walk(walk.partition).drops, segments)))
         )

@@ -43,7 +43,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise Fatal('--reason is empty; say in a few words why, for those who miss it')
     store = Store(arguments.store)
     _check_exists(store, kind, id_)
-    withdrawal = withdrawals.add_withdrawal(
+    withdrawal = withdrawals.add_or_find_withdrawal(
         store.storage, Withdrawal(kind=kind, id=id_, reason=reason)
     )
     print(
@@ -66,18 +66,20 @@ def _parse_target(arguments: argparse.Namespace) -> tuple[WithdrawnKind, str]:
 def _check_exists(store: Store, kind: WithdrawnKind, id_: str) -> None:
     """Raise Fatal for an id that the store does not have: a typing error would withdraw nothing."""
     from coevo.storage.withdrawals import WithdrawnKind
-    from flows.crawling.crawls import load_latest_stamps, load_rows_by_profile
+    from flows.crawling.crawls import load_latest_stamps, load_rows_by_repo_and_profile
     from packagers.drafts import compute_method_task_id
 
     if kind is WithdrawnKind.REPOSITORY:
-        if id_ not in load_rows_by_profile(store.root, load_latest_stamps(store.root)):
+        if id_ not in load_rows_by_repo_and_profile(store.root, load_latest_stamps(store.root)):
             store.list_repository_partitions(id_)  # raises Fatal
         return
     for partition in store.list_partitions():
         if kind is WithdrawnKind.PAIR:
             exists = id_ in {pair_id for _, pair_id in store.load_walk(partition).pairs}
         else:
-            rows = (row for segment in store.load_segments(partition) for row in segment.methods)
+            rows = (
+                row for segment in store.load_current_segments(partition) for row in segment.methods
+            )
             exists = any(
                 row.track is not None and compute_method_task_id(row) == id_ for row in rows
             )

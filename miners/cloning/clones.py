@@ -18,13 +18,13 @@ from coevo.git.process import ENVIRONMENT
 from coevo.git.repository import Repository
 from coevo.languages.table import suggest_split
 from coevo.model.errors import Fatal
-from coevo.storage.clone_folders import locate_clone, lock_for_change, lock_for_use
+from coevo.storage.clone_folders import locate_clone, wait_for_change_lock, wait_for_use_lock
 from coevo.storage.durable import sync_to_disk
 from miners.cloning import damage, tombstones
 from miners.cloning.mirror_git import (
     ORIGIN,
     DamagedMirror,
-    find_missing,
+    find_missing_objects,
     list_refs,
     load_origin,
     remove_stale_files,
@@ -41,7 +41,7 @@ from miners.cloning.remotes import (
     FetchLimits,
     Remote,
 )
-from miners.cloning.tombstones import make_room
+from miners.cloning.tombstones import evict_clones_to_make_room
 from miners.discovery.crawls import record_clone_refs
 from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
@@ -125,17 +125,17 @@ def pin_clone(
     git_dir = locate_clone(store, repo)
     git_dir.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        with lock_for_change(git_dir) as lock:
+        with wait_for_change_lock(git_dir) as lock:
             remote = Remote(address=clone_source.address, limits=limits, lock=lock)
             if not git_dir.is_dir():
                 remote.check_size(expected_bytes)
-                make_room(git_dir.parent, limits, needed=expected_bytes)
+                evict_clones_to_make_room(git_dir.parent, limits, needed=expected_bytes)
             asked_at = (
                 None if clone_source.address.local else datetime.now(tz=UTC).replace(microsecond=0)
             )
             warnings = create_or_update_mirror(remote, git_dir)
-            stack.enter_context(lock_for_use(git_dir))
-        make_room(git_dir.parent, limits)
+            stack.enter_context(wait_for_use_lock(git_dir))
+        evict_clones_to_make_room(git_dir.parent, limits)
         yield Clone(
             repo=repo,
             git_dir=git_dir,
@@ -156,7 +156,7 @@ def pin_existing_clone(store: Path, repo: str, url: str | None = None) -> Iterat
     git_dir = locate_clone(store, repo)
     with ExitStack() as stack:
         if git_dir.is_dir():
-            stack.enter_context(lock_for_use(git_dir))
+            stack.enter_context(wait_for_use_lock(git_dir))
         location = tombstones.load_url_of_evicted_clone(git_dir) or url
         if not git_dir.is_dir() and location is not None:
             stack.enter_context(pin_clone(location, store=store, name=repo))
@@ -225,7 +225,7 @@ def _make_local_source(path: Path) -> _CloneSource:
             f'{path} is a shallow clone, which hides when a test was first public; '
             'run `git fetch --unshallow` in it first',
         )
-    on_github = _parse_github_name(terminal.strip_credentials(origin))
+    on_github = _parse_github_name(terminal.strip_credentials_and_query(origin))
     folder = path.resolve()
     return _CloneSource(
         address=Address(location=str(folder), local=True, objects=common.resolve() / 'objects'),
@@ -346,9 +346,9 @@ def _create_mirror(remote: Remote, git_dir: Path, advertised: AdvertisedRefs) ->
     try:
         _fetch_changes(remote, scratch, advertised, careful=goes_on)
         if git_dir.is_dir():
-            lost = damage.salvage_objects(git_dir, scratch)
+            lost = damage.salvage_objects_and_describe_losses(git_dir, scratch)
         else:
-            lost = tombstones.restore_objects(remote, git_dir, scratch)
+            lost = tombstones.restore_objects_and_describe_losses(remote, git_dir, scratch)
     except Fatal:
         shutil.rmtree(scratch)
         raise
@@ -437,7 +437,7 @@ def _check_same_repository(
     A repository may move, but its mirror must not mix two repositories.
     """
     theirs = {*advertised.refs.values()}
-    if theirs.isdisjoint(have.values()) and find_missing(git_dir, theirs) == theirs:
+    if theirs.isdisjoint(have.values()) and find_missing_objects(git_dir, theirs) == theirs:
         raise Unclonable(
             RepositoryReason.ANOTHER_REPOSITORY,
             f'{remote.address.redacted_location} has nothing in common with the clone {git_dir.name}; '

@@ -12,7 +12,7 @@ from coevo.git.repository import ENVIRONMENT
 from coevo.storage.durable import write_durably
 from miners.cloning.mirror_git import (
     DamagedMirror,
-    find_missing,
+    find_missing_objects,
     list_refs,
     run_checked_git,
     run_git,
@@ -23,7 +23,7 @@ from miners.discovery.crawls import CRAWL
 _FILE = 'coevo-unreadable.json'
 
 
-def mark_suspect_commits(git_dir: Path, revs: Iterable[str]) -> bool:
+def request_rebuild_for_suspect_commits(git_dir: Path, revs: Iterable[str]) -> bool:
     """Mark commits that could not be read, so that the next run rebuilds the mirror.
 
     Return whether it will be rebuilt: commits that stayed unreadable after an earlier rebuild are
@@ -47,12 +47,12 @@ def is_damaged(git_dir: Path) -> bool:
     if _load_suspect_record(git_dir)['suspects']:
         return True
     try:
-        return bool(find_missing(git_dir, {*list_refs(git_dir).values()}))
+        return bool(find_missing_objects(git_dir, {*list_refs(git_dir).values()}))
     except DamagedMirror:
         return True
 
 
-def salvage_objects(damaged: Path, new: Path) -> tuple[str, ...]:
+def salvage_objects_and_describe_losses(damaged: Path, new: Path) -> tuple[str, ...]:
     """Copy what only a damaged mirror has into a new one; return sentences about what was lost."""
     there = list_refs(new)
     try:
@@ -63,7 +63,7 @@ def salvage_objects(damaged: Path, new: Path) -> tuple[str, ...]:
     for ref, oid in had.items():
         if ref.startswith(OURS) and ref not in there:
             wanted[ref] = oid
-        elif there.get(ref) != oid and find_missing(new, {oid}):
+        elif there.get(ref) != oid and find_missing_objects(new, {oid}):
             wanted[f'{KEPT}{oid}'] = oid
     lost = [ref for ref, oid in sorted(wanted.items()) if not _fetch_object(damaged, new, ref, oid)]
     run_checked_git(new, 'pack-refs', '--all')

@@ -133,7 +133,7 @@ def list_refs(git_dir: Path) -> dict[str, str]:
     return {ref: oid for ref, _, oid in lines}
 
 
-def find_missing(
+def find_missing_objects(
     git_dir: Path, oids: AbstractSet[str], environment: Mapping[str, str] = ENVIRONMENT
 ) -> set[str]:
     """Return those of the objects that the mirror lacks."""

@@ -14,11 +14,11 @@ from coevo.git.clones import SILENCE_SECONDS, make_fetch_environment
 from coevo.git.fetches import FETCH
 from coevo.git.repository import ENVIRONMENT, load_absent_object_ids, save_absent_object_ids
 from coevo.model.errors import Transient
-from coevo.storage.clone_folders import lock_for_change
+from coevo.storage.clone_folders import wait_for_change_lock
 from miners.cloning.mirror_git import (
     NO_SPACE,
     count_bytes,
-    find_missing,
+    find_missing_objects,
     list_refs,
     remove_stale_files,
     run_checked_git,
@@ -90,7 +90,7 @@ class Address:
     @property
     def redacted_location(self) -> str:
         """The location without credentials: no user, password or token."""
-        return self.location if self.local else terminal.strip_credentials(self.location)
+        return self.location if self.local else terminal.strip_credentials_and_query(self.location)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +202,7 @@ class Remote:
 
         Nothing happens for a source on another machine.
         """
-        if self.address.objects is not None and has_object_missing_in_mirror(
+        if self.address.objects is not None and has_source_object_that_mirror_lacks(
             self.address.objects, git_dir
         ):
             self._copy_objects(git_dir, sorted(refs.items()), self._count_bytes_left(git_dir))
@@ -351,7 +351,7 @@ class CopyError(Exception):
 
 
 def copy_objects(
-    objects: Path,
+    source_objects: Path,
     git_dir: Path,
     refs: Sequence[tuple[str, str]],
     *,
@@ -375,7 +375,7 @@ def copy_objects(
         done = run_git(
             git_dir,
             *arguments,
-            environment=_make_environment(objects),
+            environment=_make_environment(source_objects),
             stdin=stdin,
             lock=lock,
             file_bytes=file_bytes,
@@ -398,13 +398,16 @@ def copy_objects(
     run_checked('update-ref', '--no-deref', '--stdin', stdin=updates)
 
 
-def has_object_missing_in_mirror(objects: Path, git_dir: Path) -> bool:
+def has_source_object_that_mirror_lacks(source_objects: Path, git_dir: Path) -> bool:
     """Return whether the source now has an object that the mirror is recorded to lack.
 
     objects  the source's folder of objects
     """
     lacked = load_absent_object_ids(git_dir)
-    return bool(lacked) and find_missing(git_dir, lacked, _make_environment(objects)) < lacked
+    return (
+        bool(lacked)
+        and find_missing_objects(git_dir, lacked, _make_environment(source_objects)) < lacked
+    )
 
 
 def _make_environment(objects: Path) -> dict[str, str]:
@@ -423,7 +426,7 @@ def protect_commits_from_removal(git_dir: Path, revs: Iterable[str]) -> None:
 
     Raises: DamagedMirror if one is missing.
     """
-    with lock_for_change(git_dir):
+    with wait_for_change_lock(git_dir):
         remove_stale_files(git_dir)
         new = {*revs} - {*(ref.removeprefix(RELEASED) for ref in list_refs(git_dir))}
         commands = [f'update {RELEASED}{rev} {rev}\n' for rev in sorted(new)]

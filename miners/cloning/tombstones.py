@@ -14,10 +14,10 @@ from pathlib import Path
 from coevo.git.repository import ENVIRONMENT
 from coevo.model.errors import Fatal, Transient
 from coevo.storage import durable
-from coevo.storage.clone_folders import load_last_use, lock_if_deserted
+from coevo.storage.clone_folders import load_last_use_nanoseconds, lock_if_deserted
 from miners.cloning.mirror_git import (
     count_bytes,
-    find_missing,
+    find_missing_objects,
     list_refs,
     load_origin,
     run_checked_git,
@@ -47,7 +47,7 @@ def write_tombstone(git_dir: Path, advertised: AdvertisedRefs) -> None:
     scratch = git_dir.with_name(f'.{git_dir.name}.remains')
     scratch.mkdir()
     if kept_oids:
-        excluded = lasting - find_missing(git_dir, lasting)
+        excluded = lasting - find_missing_objects(git_dir, lasting)
         _pack_commits(
             git_dir, scratch / _PACK, [*kept_oids, *(f'^{oid}' for oid in sorted(excluded))]
         )
@@ -55,11 +55,13 @@ def write_tombstone(git_dir: Path, advertised: AdvertisedRefs) -> None:
         durable.write_durably(scratch / CRAWL, [(git_dir / CRAWL).read_bytes()])
     source = json.dumps({'location': load_origin(git_dir), 'kept': kept_oids})
     durable.write_durably(scratch / _SOURCE, [source.encode()])
-    scratch.rename(_get_folder(git_dir))
+    scratch.rename(_get_tombstone_folder(git_dir))
     durable.sync_to_disk(git_dir.parent)
 
 
-def restore_objects(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, ...]:
+def restore_objects_and_describe_losses(
+    remote: Remote, git_dir: Path, scratch: Path
+) -> tuple[str, ...]:
     """Restore the objects of an evicted clone's tombstone into the new clone.
 
     Return sentences about commits that are lost. Nothing happens without a tombstone.
@@ -68,10 +70,10 @@ def restore_objects(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, 
     if tombstone is None:
         return ()
     _, kept_oids = tombstone
-    if (_get_folder(git_dir) / CRAWL).exists():
-        shutil.copyfile(_get_folder(git_dir) / CRAWL, scratch / CRAWL)
+    if (_get_tombstone_folder(git_dir) / CRAWL).exists():
+        shutil.copyfile(_get_tombstone_folder(git_dir) / CRAWL, scratch / CRAWL)
     if kept_oids:
-        with (_get_folder(git_dir) / _PACK).open('rb') as pack:
+        with (_get_tombstone_folder(git_dir) / _PACK).open('rb') as pack:
             stream_git(scratch, 'index-pack', '--stdin', stdin=pack)
     lost = [oid for oid in kept_oids if not _restore_commit(remote, scratch, oid)]
     run_checked_git(scratch, 'pack-refs', '--all')
@@ -92,7 +94,7 @@ def load_url_of_evicted_clone(git_dir: Path) -> str | None:
 
 def discard_tombstone(git_dir: Path) -> None:
     """Remove the tombstone of a clone, since the clone exists again; do nothing without one."""
-    shutil.rmtree(_get_folder(git_dir), ignore_errors=True)
+    shutil.rmtree(_get_tombstone_folder(git_dir), ignore_errors=True)
 
 
 def _restore_commit(remote: Remote, git_dir: Path, oid: str) -> bool:
@@ -128,14 +130,14 @@ def _load_tombstone(git_dir: Path) -> tuple[str, tuple[str, ...]] | None:
 
     None without a tombstone.
     """
-    file = _get_folder(git_dir) / _SOURCE
+    file = _get_tombstone_folder(git_dir) / _SOURCE
     if not file.exists():
         return None
     content = json.loads(file.read_bytes())
     return content['location'], tuple(content['kept'])
 
 
-def _get_folder(git_dir: Path) -> Path:
+def _get_tombstone_folder(git_dir: Path) -> Path:
     return git_dir.with_suffix('.remains')
 
 
@@ -148,7 +150,9 @@ def _get_folder(git_dir: Path) -> Path:
 _log = logging.getLogger(__name__)
 
 
-def make_room(clones: Path, limits: FetchLimits, *, needed: int = 0) -> tuple[str, ...]:
+def evict_clones_to_make_room(
+    clones: Path, limits: FetchLimits, *, needed: int = 0
+) -> tuple[str, ...]:
     """Evict clones of a folder until they and `needed` bytes fit the limit; return their names.
 
     The limit is `limits.store_bytes`; nothing happens without one. If not enough can be evicted, a
@@ -176,7 +180,7 @@ def _list_clones_by_last_use(clones: Path) -> list[Path]:
     """Return the paths of complete and of unfinished clones, the least recently used first."""
     whole = {path for path in clones.glob('*.git') if not path.name.startswith('.')}
     begun = {path.with_name(path.name[1:].removesuffix('.new')) for path in clones.glob('.*.new')}
-    return sorted(whole | begun, key=lambda path: (load_last_use(path), path.name))
+    return sorted(whole | begun, key=lambda path: (load_last_use_nanoseconds(path), path.name))
 
 
 def _evict(git_dir: Path, limits: FetchLimits) -> bool:

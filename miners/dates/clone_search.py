@@ -137,7 +137,7 @@ class _CloneSearch:
         self._question = compute_short_hash(
             *clone.tips,
             clone.crawled_at.isoformat(),
-            *sorted(clone.repository.absent_object_ids),
+            *sorted(clone.repository.object_ids_absent_at_source),
             *sorted(prints),
         )
 
@@ -165,7 +165,7 @@ class _CloneSearch:
         With holes in the clone these are all results; else those that new commits show to be older
         than thought, and undated ones after a later crawl.
         """
-        if self._clone.repository.absent_object_ids:
+        if self._clone.repository.object_ids_absent_at_source:
             self._seen.clear()
             self._absent.clear()
             return

@@ -11,7 +11,7 @@ from itertools import chain
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member, SourceFile
-from coevo.languages.prints import BodyPrint, make_body_prints
+from coevo.languages.prints import BodyPrint, make_body_prints_by_hash
 from coevo.languages.table import LANGUAGES, get_reading, get_reading_of_file, name_parser_version
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.listener import SILENT, Listener
@@ -54,7 +54,7 @@ def update_wanted_bodies(
     version = name_parser_version(language)
     known = dates.load_wanted_bodies(store.storage, repo, language, version)
     rows = chain(list_stored_rows(store, repo, language), more)
-    wanted = load_wanted_bodies(clone.repository, language, rows, known)
+    wanted = collect_wanted_bodies(clone.repository, language, rows, known)
     if wanted != known:
         dates.write_wanted_bodies(store.storage, repo, language, wanted)
 
@@ -68,7 +68,7 @@ def list_stored_rows(
     """
     for partition in store.list_partitions():
         if (partition.repo, partition.language) == (repo, language):
-            for segment in store.load_segments(partition):
+            for segment in store.load_current_segments(partition):
                 yield from segment.methods
                 yield from (row for row in segment.single_revision if row.adequacy is not None)
 
@@ -117,7 +117,7 @@ def load_wanted_prints(store: Store) -> Mapping[str, Mapping[str, BodyPrint]]:
     """Return, by language, the prints of all bodies that a store's repositories want."""
     prints_by_language: dict[str, dict[str, BodyPrint]] = {}
     versions = {language: name_parser_version(language) for language in LANGUAGES}
-    for language, wanted in dates.load_all_wanted_bodies(store.storage, versions):
+    for language, wanted in dates.load_wanted_bodies_by_language(store.storage, versions):
         prints_by_language.setdefault(language, {}).update(unpack_prints(wanted.bodies))
     return prints_by_language
 
@@ -128,7 +128,7 @@ def load_wanted_prints(store: Store) -> Mapping[str, Mapping[str, BodyPrint]]:
 _TEXT = 'latin-1'  # maps each byte to one character
 
 
-def load_wanted_bodies(
+def collect_wanted_bodies(
     repository: Repository,
     language: str,
     rows: Iterable[MethodRow | SingleRevisionRow],
@@ -178,7 +178,7 @@ class _RowReader:
         if isinstance(row, MethodRow):
             tests, code = self._find_method_test(row), self._list_method_code(row)
         else:
-            tests, code = self._list_file_tests(row), self._list_focus_members(row)
+            tests, code = self._list_tests_of_row(row), self._list_focus_members(row)
         test_hashes = [body for member in tests for body in self._record_prints(member)]
         # For a source method, only its whole declaration is searched for: its block alone
         # identifies it poorly.
@@ -187,7 +187,7 @@ class _RowReader:
 
     def _record_prints(self, member: Member) -> list[str]:
         """Record the prints of a member and return its hashes, the whole declaration first."""
-        prints = dict(make_body_prints(self._reading.LEXIS, member))
+        prints = dict(make_body_prints_by_hash(self._reading.LEXIS, member))
         for body, body_print in prints.items():
             self.prints[body] = WantedBody(
                 body=body,
@@ -225,7 +225,7 @@ class _RowReader:
             if (member.start_line, member.end_line) == (dependency.start_line, dependency.end_line):
                 yield member
 
-    def _list_file_tests(self, row: SingleRevisionRow) -> Iterator[Member]:
+    def _list_tests_of_row(self, row: SingleRevisionRow) -> Iterator[Member]:
         """Yield the tests of the row's file; for a function, all tests that execute it."""
         if row.executing_tests is None:
             file = self._file(row.new_rev, row.test_file)
@@ -244,7 +244,7 @@ class _RowReader:
         for focus in row.focus:
             for member in self._list_members(row.new_rev, focus.file):
                 is_method = member.kind in ('method', 'constructor')
-                if is_method and focus.includes_lines(member.start_line, member.end_line):
+                if is_method and focus.includes_declaration(member.start_line, member.end_line):
                     yield member
 
     def _list_members(self, rev: str, path: str) -> Iterator[Member]:

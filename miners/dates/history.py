@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from coevo.git.objects import parse_commit
-from coevo.git.process import CorruptObject, stream_objects
+from coevo.git.process import CorruptObject, stream_ids_and_contents
 from coevo.git.repository import Repository
 from coevo.model.records import Commit
 
@@ -60,7 +60,7 @@ class CommitChange:
         return tuple(oid for oid in first if all(oid in other for other in others))
 
     @property
-    def blobs(self) -> frozenset[str]:
+    def differing_blobs(self) -> frozenset[str]:
         """All blobs that differ, of the commit and of its parents."""
         ends = chain.from_iterable(difference.files for difference in self.differences)
         return frozenset(oid for oid in chain.from_iterable(ends) if oid is not None)
@@ -75,7 +75,7 @@ def load_graph(repository: Repository, tips: Collection[str]) -> dict[str, Commi
     options = ('--topo-order', '--ignore-missing', '--stdin')
     revs = repository.run_command('rev-list', *options, stdin=tip_lines.encode()).decode().split()
     commits = {}
-    for rev, content in stream_objects(repository.git_dir, revs):
+    for rev, content in stream_ids_and_contents(repository.git_dir, revs):
         try:
             commits[rev] = parse_commit(rev, content).commit
         except ValueError as error:
@@ -130,7 +130,7 @@ def date_commits(graph: Graph) -> dict[str, datetime]:
     return dates
 
 
-def is_undated(commit: Commit, crawled_at: datetime) -> bool:
+def has_unusable_date(commit: Commit, crawled_at: datetime) -> bool:
     """Return whether a date of a commit is unreadable or later than the crawl that fetched it.
 
     Then its dates prove nothing.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from coevo.git.objects import FOLDER, SUBMODULE
-from coevo.git.process import stream_objects
+from coevo.git.process import stream_ids_and_contents
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member, SourceFile
 from coevo.languages.prints import BodyPrint, split_words
@@ -30,7 +30,7 @@ class BlobTexts:
 
     def __init__(self, repository: Repository, reading: LanguageReading) -> None:
         self.repository, self.reading = repository, reading
-        self.lacked = repository.absent_object_ids
+        self.lacked = repository.object_ids_absent_at_source
         self._latest: tuple[str, bytes] = ('', b'')
         self._known = lru_cache(maxsize=512)(self._parse_blob)
 
@@ -39,7 +39,7 @@ class BlobTexts:
 
         Raises: CorruptObject at the first that cannot be read.
         """
-        for oid, source in stream_objects(self.repository.git_dir, oids):
+        for oid, source in stream_ids_and_contents(self.repository.git_dir, oids):
             self._latest = oid, source
             yield oid, source
 
@@ -120,7 +120,7 @@ class BodyScanner:
         ]
         if not candidates:
             return False
-        text = self.texts.reading.LEXIS.read(source)
+        text = self.texts.reading.LEXIS.lex_text(source)
         return any(candidate.may_be_in(text, words) for candidate in candidates)
 
     def _may_begin_in(self, body: str, source: bytes) -> bool:
@@ -133,8 +133,10 @@ class BodyScanner:
         if self._asked[body] <= _RARELY:
             return True
         if body not in self._beginnings:
-            self._beginnings[body] = self.texts.reading.LEXIS.compile_beginnings(self.open[body])
-        return self.texts.reading.LEXIS.matches_all_beginnings(source, self._beginnings[body])
+            self._beginnings[body] = self.texts.reading.LEXIS.compile_segment_beginnings(
+                self.open[body]
+            )
+        return self.texts.reading.LEXIS.may_match_all_beginnings(source, self._beginnings[body])
 
 
 class _LineWords:
@@ -194,7 +196,7 @@ class TreeBlobs:
         blobs = frozenset(child for _, name, child in files if name.endswith(self._suffixes))
         folders = (child for mode, _, child in entries if mode == FOLDER)
         return blobs, tuple(
-            child for child in folders if child not in self._repository.absent_object_ids
+            child for child in folders if child not in self._repository.object_ids_absent_at_source
         )
 
 
@@ -216,7 +218,9 @@ class FileBodies:
 def parse_bodies(reading: LanguageReading, source: bytes) -> FileBodies:
     """Parse a file and return its bodies."""
     file = reading.parse_uncached(source)
-    return FileBodies(all=frozenset(list_hashes(file)), tests=tuple(find_tests(reading, file)))
+    return FileBodies(
+        all=frozenset(list_member_hashes(file)), tests=tuple(find_tests(reading, file))
+    )
 
 
 def find_tests(reading: LanguageReading, file: SourceFile) -> Sequence[Member]:
@@ -224,7 +228,7 @@ def find_tests(reading: LanguageReading, file: SourceFile) -> Sequence[Member]:
     return [member for _, member in reading.find_tests(file, lambda name: ())]
 
 
-def list_hashes(file: SourceFile) -> list[str]:
+def list_member_hashes(file: SourceFile) -> list[str]:
     """Return the hashes of all members, whole declarations first, then blocks."""
     members = [member for type_ in file.types for member in type_.members]
     bare_hashes = [member.bare_hash for member in members]

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
-from coevo.languages.prints import BodyPrint, make_body_prints
+from coevo.languages.prints import BodyPrint, make_body_prints_by_hash
 from coevo.storage.dates import NoDateReason, SeenBody
-from miners.dates.history import EPOCH, CommitChange, Graph, ParentDifference, is_undated
+from miners.dates.history import EPOCH, CommitChange, Graph, ParentDifference, has_unusable_date
 from miners.dates.scanning import BlobTexts, BodyScanner, TreeBlobs
 
 
@@ -142,7 +142,7 @@ class BodySearch:
     def _explain_no_date(
         self, change: CommitChange, moment: datetime | None
     ) -> NoDateReason | None:
-        if is_undated(self._history.graph[change.rev], self._history.crawled_at):
+        if has_unusable_date(self._history.graph[change.rev], self._history.crawled_at):
             return NoDateReason.UNDATED
         if self._since is not None and (moment is None or moment >= self._since):
             return NoDateReason.LACKING
@@ -161,7 +161,7 @@ def _find_first_hole(history: History, lacked: AbstractSet[str]) -> datetime | N
     holes = (
         history.dates.get(change.rev, EPOCH)
         for change in history.changes
-        if not change.blobs.isdisjoint(lacked)
+        if not change.differing_blobs.isdisjoint(lacked)
     )
     return min(holes, default=None)
 
@@ -186,7 +186,7 @@ def is_bulk_addition(change: CommitChange, texts: BlobTexts, trees: TreeBlobs) -
     if min(_count_test_marks(difference, texts) for difference in change.differences) <= limit:
         return False
     first = _limit_added_files(change)
-    is_long = first.blobs != change.blobs
+    is_long = first.differing_blobs != change.differing_blobs
     return (is_long and _adds_more_tests(first, limit, texts, trees)) or _adds_more_tests(
         change, limit, texts, trees
     )
@@ -262,7 +262,7 @@ def _find_moved(
         body: print_
         for oid in dict.fromkeys(files)
         for test in texts.get_bodies(oid).tests
-        for body, print_ in make_body_prints(texts.reading.LEXIS, test)
+        for body, print_ in make_body_prints_by_hash(texts.reading.LEXIS, test)
         if body in fresh
     }
     scanner = BodyScanner(texts, prints)

@@ -62,15 +62,19 @@ class ChangedFiles:
 
         A file that embeds others differs where one of these does.
         """
-        old = dict.fromkeys([*(f.path for f in self.files if f.old_oid), *self._embedders])
-        new = dict.fromkeys([*(f.path for f in self.files if f.new_oid), *self._embedders])
+        old = dict.fromkeys(
+            [*(f.path for f in self.files if f.old_oid), *self._paths_embedding_differing_files]
+        )
+        new = dict.fromkeys(
+            [*(f.path for f in self.files if f.new_oid), *self._paths_embedding_differing_files]
+        )
         return (
             [path for path in old if self.old.tree.find_side(path) is side],
             [path for path in new if self.new.tree.find_side(path) is side],
         )
 
     @cached_property
-    def _embedders(self) -> list[str]:
+    def _paths_embedding_differing_files(self) -> list[str]:
         """The files of either end that embed a file that differs."""
         trees = (self.old.tree, self.new.tree)
         return sorted({p for t in trees for f in self.files for p in t.find_embedders(f.path)})

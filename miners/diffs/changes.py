@@ -26,7 +26,12 @@ from coevo.model.records import (
 from coevo.model.words import MethodChange
 from miners.diffs.changed_files import ChangedFiles, is_at_or_below
 from miners.diffs.contexts import Test, TestTree, load_test_tree
-from miners.diffs.coupling import Reference, find_focal_method, make_dependencies, rank_references
+from miners.diffs.coupling import (
+    Reference,
+    choose_best_reference_per_change,
+    find_focal_method,
+    make_dependencies,
+)
 from miners.diffs.dependencies import RevisionDependencies
 from miners.diffs.matching import match_tests, pair_with_keys
 from miners.diffs.readers import Readers, find_affected_units
@@ -199,7 +204,7 @@ class _PairDifference:
         compared.referring = [self._make_candidate(change, *ends) for change, ends in changed]
         compared.referring += elsewhere
         self._add_unchanged_tests(compared, unchanged)
-        others = set(self.new.tree.list_paths(Side.TEST)) - self._affected_files
+        others = set(self.new.tree.list_paths(Side.TEST)) - self._affected_test_files
         compared.apart = sum(len(self.new.list_tests(path)) for path in others)
         if not compared.total and not compared.apart:
             compared.reason = DiffReason.NO_TEST_FOUND
@@ -257,8 +262,8 @@ class _PairDifference:
 
     def _match_tests(self) -> Iterator[_Ends]:
         """Yield each test of the affected files once, as it is at old and at new."""
-        old = dict(pair_with_keys(self._list_tests(0)))
-        new = dict(pair_with_keys(self._list_tests(1)))
+        old = dict(pair_with_keys(self._list_affected_tests(0)))
+        new = dict(pair_with_keys(self._list_affected_tests(1)))
         for key in old.keys() & new.keys():
             yield old.pop(key), new.pop(key)
         matches = match_tests(
@@ -308,15 +313,15 @@ class _PairDifference:
             if all(located.type.name != name for located in known.get(simple, ()))
         }
 
-    def _list_tests(self, at_new: int) -> Iterator[Test]:
+    def _list_affected_tests(self, at_new: int) -> Iterator[Test]:
         """Yield the tests of one end in files that differ or may use code that differs."""
         side = (self.old, self.new)[at_new]
         present = set(side.tree.list_paths(Side.TEST))
-        for path in sorted(self._affected_files & present):
+        for path in sorted(self._affected_test_files & present):
             yield from side.list_tests(path)
 
     @cached_property
-    def _affected_files(self) -> set[str]:
+    def _affected_test_files(self) -> set[str]:
         """The test files, of both ends, whose methods may be candidates."""
         test_files: set[str] = set()
         for side, paths, end in zip(
@@ -325,7 +330,7 @@ class _PairDifference:
             if self.changed.resources:
                 test_files |= set(side.tree.list_paths(Side.TEST))
             else:
-                test_files |= side.find_affected_files(set(paths), end.list_names_of_changes())
+                test_files |= side.find_affected_test_files(set(paths), end.list_names_of_changes())
         return test_files
 
     def _classify_change(self, old: Test | None, new: Test | None) -> MethodChange | None:
@@ -366,7 +371,7 @@ class _PairDifference:
         references: list[Reference] = []
         for end, test in zip(self._ends, (old, new), strict=True):
             references += end.find_references(test) if test is not None else ()
-        best = rank_references(references)
+        best = choose_best_reference_per_change(references)
         candidate_dependencies = make_dependencies(best)
         candidate = Candidate(
             change=change,

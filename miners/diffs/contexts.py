@@ -44,7 +44,7 @@ class TreeUnit:
         return self.member.strings if self.member else self.type.strings
 
     @property
-    def content(self) -> str:
+    def content_key(self) -> str:
         """A hash of the unit's tokens, with its kind and name but without the name of its class.
 
         So it stays the same if the class moves or is renamed.
@@ -116,9 +116,9 @@ class TestTree:
     def _find_tests(self, path: str) -> Iterator[Test]:
         def resolve(simple: str) -> list[DeclaredType]:
             """Return the types in the test tree that a simple name may mean in the file."""
-            return [located.type for located in self.tree.resolve_type(path, simple)]
+            return [located.type for located in self.tree.resolve_test_type(path, simple)]
 
-        module = self.tree.find_module(path)
+        module = self.tree.find_module_folder(path)
         for type_, member in self.reading.find_tests(self.tree.parse_file(path), resolve):
             units = self._get_members(LocatedType(path, type_)).get(member.name, ())
             unit = next((unit for unit in units if unit.member is member), None)
@@ -166,7 +166,7 @@ class TestTree:
         It does not depend on where that is declared.
         """
         return compute_short_hash(
-            *sorted({unit.content for unit in self.compute_closure(test)[1:]})
+            *sorted({unit.content_key for unit in self.compute_closure(test)[1:]})
         )
 
     def find_named_resources(self, test: Test, paths: Iterable[str]) -> set[str]:
@@ -192,7 +192,7 @@ class TestTree:
             return False
         return method.test_method.encode() in self.tree.read_content(path)
 
-    def find_affected_files(self, changed: set[str], names: frozenset[str]) -> set[str]:
+    def find_affected_test_files(self, changed: set[str], names: frozenset[str]) -> set[str]:
         """Return the test files that may use a changed file or a name, directly or indirectly.
 
         The changed files are among them.
@@ -250,7 +250,7 @@ class TestTree:
 
     def _list_own_fixtures(self, located: LocatedType) -> Iterator[TreeUnit]:
         for units in self._get_members(located).values():
-            yield from (u for u in units if u.member and self.reading.is_fixture(u.member))
+            yield from (u for u in units if u.member and self.reading.is_run_by_framework(u.member))
 
     def _list_used_units(self, unit: TreeUnit) -> tuple[TreeUnit, ...]:
         """Return the units that one unit refers to by name."""
@@ -275,7 +275,9 @@ class TestTree:
             if i.name in unit.names or i.name == '*'
         }
         for simple in sorted(simples - {unit.type.simple}):
-            resolved = self.tree.resolve_type(unit.path, simple) if simple in unit.names else ()
+            resolved = (
+                self.tree.resolve_test_type(unit.path, simple) if simple in unit.names else ()
+            )
             # Once for each ancestor: all files of a package of Go have its name and each other.
             ancestors = {
                 (ancestor.path, ancestor.type.name, located.type.simple in unit.calls): ancestor
@@ -384,7 +386,9 @@ class TestTree:
         if key not in self._parents:
             supers = (located.type.superclass or '', *located.type.interfaces)
             self._parents[key] = tuple(
-                parent for name in supers for parent in self.tree.resolve_type(located.path, name)
+                parent
+                for name in supers
+                for parent in self.tree.resolve_test_type(located.path, name)
             )
         return self._parents[key]
 

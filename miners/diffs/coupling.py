@@ -74,7 +74,7 @@ class Reference:
         name = member.name if member else located.type.simple
         return (
             _BY.index(self.by),
-            subject.under_test not in (located.type.simple, located.outermost),
+            subject.under_test not in (located.type.simple, located.outermost_simple_name),
             self.how,
             name.lower() not in subject.test_method,
             -self.count,
@@ -107,7 +107,7 @@ class ExecutionEnds:
 UNKNOWN = ExecutionEnds()
 
 
-def rank_references(references: Iterable[Reference]) -> tuple[Reference, ...]:
+def choose_best_reference_per_change(references: Iterable[Reference]) -> tuple[Reference, ...]:
     """Return one reference for each change, its best one, in the order of rank."""
     best: dict[SourceChange, Reference] = {}
     for reference in references:
@@ -128,7 +128,7 @@ def make_dependencies(
     return tuple(
         Dependency(
             name=reference.change.qualified_name,
-            declaration=reference.change.declaration,
+            declaration=reference.change.declaration_head,
             file=reference.change.located.path,
             start_line=reference.change.lines[0],
             end_line=reference.change.lines[1],

@@ -21,8 +21,8 @@ from miners.diffs.coupling import (
     CoupledSubject,
     ExecutionEnds,
     Reference,
+    choose_best_reference_per_change,
     make_dependencies,
-    rank_references,
 )
 from miners.diffs.sources import SourceChange
 
@@ -67,7 +67,9 @@ def compute_delta(
 
     references  how the text of the test refers to changes, at either end
     """
-    named = {reference.change: reference for reference in rank_references(references)}
+    named = {
+        reference.change: reference for reference in choose_best_reference_per_change(references)
+    }
     subject = CoupledSubject.from_test(test)
     ends = [
         Executions(trace, is_new=is_new) if trace else None

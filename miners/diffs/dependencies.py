@@ -40,12 +40,12 @@ class SourceIndex:
         )
 
     @cached_property
-    def names(self) -> frozenset[str]:
+    def type_names(self) -> frozenset[str]:
         """The canonical names of all types of the sources."""
         return frozenset(located.canonical_name for located in self._located_types)
 
     @cached_property
-    def declaring_counts(self) -> dict[str, int]:
+    def type_counts_by_method_name(self) -> dict[str, int]:
         """The number of types that declare a method of each name."""
         counts: dict[str, int] = defaultdict(int)
         for located in self._located_types:
@@ -215,7 +215,7 @@ class RevisionDependencies:
             for import_ in self.tests.tree.parse_file(path).imports:
                 if (
                     import_.static
-                    and (holder := _get_static_import_owner(import_)) in self._index.names
+                    and (holder := _get_static_import_owner(import_)) in self._index.type_names
                 ):
                     imports_by_type[holder].append(import_)
             self._static_imports[path] = dict(imports_by_type)
@@ -224,7 +224,7 @@ class RevisionDependencies:
     def _has_rare_name(self, member: Member) -> bool:
         return (
             member.name not in self.tests.reading.COMMON_CALLS
-            and self._index.declaring_counts.get(member.name, 0) <= FEW
+            and self._index.type_counts_by_method_name.get(member.name, 0) <= FEW
         )
 
 

@@ -68,11 +68,11 @@ def _list_changed_units(
     types = own.tree.test_types.keys() | other.tree.test_types.keys()
     for path in own_paths:
         there = other.list_units(path) if path in other_paths else ()
-        known = {(unit.type.name, unit.content) for unit in there}
+        known = {(unit.type.name, unit.content_key) for unit in there}
         imports = _list_differing_imports(own, other, path, types) if there else frozenset()
         for unit in own.list_units(path):
             if (
-                (unit.type.name, unit.content) not in known
+                (unit.type.name, unit.content_key) not in known
                 or '*' in imports
                 or not imports.isdisjoint(unit.names)
             ):
@@ -140,7 +140,7 @@ def _find_transitive_users(tree: TestTree, seeds: set[TreeUnit]) -> frozenset[Tr
             if (unit.path, unit.type.name) not in spread_types and _runs_unnamed(tree, unit):
                 spread_types.add((unit.path, unit.type.name))
                 wanted.add(unit.type.simple)
-                files |= tree.find_affected_files({unit.path}, frozenset({unit.type.simple}))
+                files |= tree.find_affected_test_files({unit.path}, frozenset({unit.type.simple}))
         is_injected = any(
             unit.member and tree.reading.list_provided_fixture_names(unit.member) for unit in new
         )
@@ -167,7 +167,7 @@ def _runs_unnamed(tree: TestTree, unit: TreeUnit) -> bool:
         member is None
         or member.kind in ('initializer', 'constructor')
         or 'Override' in member.annotations
-        or tree.reading.is_fixture(member)
+        or tree.reading.is_run_by_framework(member)
     )
 
 

@@ -25,7 +25,7 @@ from miners.diffs.renaming import (
     Declaration,
     are_equal_after_renaming,
     collect_names,
-    find_renamed_ends,
+    find_renamed_or_moved_ends,
     have_same_tokens,
     is_renamed_only,
     make_type_without_methods,
@@ -128,13 +128,13 @@ def _is_only_transferred(one: Transfer, found: _Known) -> bool:
 
 
 def _list_origins(one: Refactoring, new: Declaration) -> Iterator[Declaration]:
-    end = find_renamed_ends(one)
+    end = find_renamed_or_moved_ends(one)
     if end is not None:
         yield from _find_opposite(one, end[1], end[0], new)
 
 
 def _list_destinations(one: Refactoring, old: Declaration) -> Iterator[Declaration]:
-    end = find_renamed_ends(one)
+    end = find_renamed_or_moved_ends(one)
     if end is not None:
         yield from _find_opposite(one, end[0], end[1], old)
 
@@ -304,7 +304,7 @@ def inline_calls(method: RefactoringLocation, calls: Iterable[Call]) -> Words | 
     whole = list(split_words(method.file, method.source))
     placed = [(_find_positions(whole, method, call), called) for call, called in calls]
     for places, called in sorted(placed, key=lambda item: item[0], reverse=True):
-        body = _substitute_arguments_in_body(called, [whole[position] for position in places])
+        body = _make_inlined_body_and_value(called, [whole[position] for position in places])
         if body is None:
             return None
         before, value = body
@@ -346,7 +346,7 @@ def _find_statement_start(sequence: Sequence[Word], position: int) -> int:
     return position
 
 
-def _substitute_arguments_in_body(
+def _make_inlined_body_and_value(
     method: RefactoringLocation, call: Sequence[Word]
 ) -> tuple[Words, Words] | None:
     """Return the statements of a called method with the call's arguments, and the returned value.

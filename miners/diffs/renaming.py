@@ -129,7 +129,7 @@ def collect_names(
     listed = [
         (refactoring.type, *end)
         for refactoring in found
-        if (end := find_renamed_ends(refactoring)) is not None
+        if (end := find_renamed_or_moved_ends(refactoring)) is not None
     ]
     types = [(left, right) for kind, left, right in listed if kind in CLASSES]
     return RenamedNames(
@@ -183,7 +183,7 @@ def are_equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: Re
     return True
 
 
-def find_renamed_ends(
+def find_renamed_or_moved_ends(
     refactoring: Refactoring,
 ) -> tuple[RefactoringLocation, RefactoringLocation] | None:
     """Return what is renamed or moved, at old and at new; None for other kinds of refactoring."""

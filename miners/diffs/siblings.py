@@ -46,7 +46,7 @@ def find_siblings(
     paths = [
         path
         for path in tests.tree.list_paths(Side.TEST)
-        if path != method.test_file and tests.tree.find_module(path) == method.module
+        if path != method.test_file and tests.tree.find_module_folder(path) == method.module
     ]
     paths.sort(key=lambda path: (-_count_shared_folders(path, method.test_file), path))
     nearest = islice(

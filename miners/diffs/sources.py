@@ -47,7 +47,7 @@ class SourceChange:
         return self.old_member if self.revised is Revised.REMOVED else self.new_member
 
     @property
-    def declaration(self) -> str:
+    def declaration_head(self) -> str:
         """The text of the declaration's head."""
         return self.member.declaration if self.member else self.located.type.declaration
 

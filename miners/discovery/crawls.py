@@ -42,7 +42,7 @@ def load_crawl_time(git_dir: Path) -> datetime:
     return datetime.fromisoformat(_load_record(file)['crawled_at'])
 
 
-def list_refs(repository: Repository) -> tuple[tuple[str, str], ...]:
+def list_clone_refs(repository: Repository) -> tuple[tuple[str, str], ...]:
     """Return the refs of a clone as (name, object id), in the order of names."""
     listing = repository.run_command('for-each-ref', '--format=%(objectname) %(refname)')
     lines = (os.fsdecode(line).partition(' ') for line in listing.splitlines())

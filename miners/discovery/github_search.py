@@ -102,19 +102,19 @@ class SearchResult:
         return self.parts[0].query
 
     @property
-    def unsplit_parts(self) -> tuple[SearchPartResult, ...]:
+    def read_parts(self) -> tuple[SearchPartResult, ...]:
         """The parts that were read rather than split."""
         return tuple(part for part in self.parts if part.outcome is not SearchOutcome.SPLIT)
 
     @property
     def parts_total(self) -> int:
         """The sum of the totals of all parts that were read."""
-        return sum(part.total for part in self.unsplit_parts)
+        return sum(part.total for part in self.read_parts)
 
     @property
     def is_complete(self) -> bool:
         """True if all parts are whole and add up to the total of the query."""
-        whole = all(part.outcome is SearchOutcome.WHOLE for part in self.unsplit_parts)
+        whole = all(part.outcome is SearchOutcome.WHOLE for part in self.read_parts)
         return whole and self.parts_total == self.total == len(self.items)
 
 

@@ -75,10 +75,12 @@ def _list_route_commits(
     """
     log = repository.iterate_log(head, first_parent=route.walk is Walk.FIRST_PARENT)
     commits = ((rev, header.commit if header else None) for rev, header in log)
-    return islice((item for item in commits if _is_within(route, item[1])), route.commits)
+    return islice(
+        (item for item in commits if _is_within_or_unreadable(route, item[1])), route.commits
+    )
 
 
-def _is_within(route: Route, commit: Commit | None) -> bool:
+def _is_within_or_unreadable(route: Route, commit: Commit | None) -> bool:
     """Return whether a commit is within the bounds; a commit without a valid date is not."""
     if commit is None:
         return True

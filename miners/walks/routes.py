@@ -68,7 +68,7 @@ class Route:
         The reason is `object_missing` if the clone's source lacks the object, else
         `unreadable_commit`.
         """
-        lacked = error.name in repository.absent_object_ids
+        lacked = error.name in repository.object_ids_absent_at_source
         reason = Reason.OBJECT_MISSING if lacked else Reason.UNREADABLE_COMMIT
         return self.make_drop(rev, reason, str(error))
 

@@ -200,37 +200,39 @@ Holds = Callable[[str, str], bool]
 
 
 def find_tests_changed_in_between(
-    repository: Repository, change: PairChange, holds: Holds
+    repository: Repository, change: PairChange, do_tests_compile: Holds
 ) -> frozenset[TestMethod]:
     """Return the tests, at new, whose change a state between the ends already shows.
 
     holds  returns whether the own tests of a revision's module compile; it is slow, so it is called
            for few states only
     """
-    own = _list_edits(change)
+    own = _map_edits_to_changed_calls(change)
     shown_tests: set[TestMethod] = set()
     end = replace(change.pair, old=change.pair.new, old_is_ancestor=True, between=())
     for rev in change.pair.between:
-        shown = _list_edits_since_state(repository, end, rev)
+        shown = _map_edits_since_state(repository, end, rev)
         for edit, calls_changed in own.items():
             test = edit[1]
             is_shown = edit in shown and (shown[edit] or not calls_changed)
-            if is_shown and test not in shown_tests and holds(rev, test.module):
+            if is_shown and test not in shown_tests and do_tests_compile(rev, test.module):
                 shown_tests.add(test)
     return frozenset(shown_tests)
 
 
 # A new state is compared with all states of its window, of which there are seldom more than a few.
 @lru_cache(maxsize=256)
-def _list_edits_since_state(repository: Repository, end: Pair, old: str) -> Mapping[Edit, bool]:
+def _map_edits_since_state(repository: Repository, end: Pair, old: str) -> Mapping[Edit, bool]:
     """Return the changed tests between an older state and an end of the walk.
 
     end  the end, given as a pair with itself
     """
-    return _list_edits(diff_pair(repository, replace(end, old=repository.get_commit(old))))
+    return _map_edits_to_changed_calls(
+        diff_pair(repository, replace(end, old=repository.get_commit(old)))
+    )
 
 
-def _list_edits(change: PairChange) -> dict[Edit, bool]:
+def _map_edits_to_changed_calls(change: PairChange) -> dict[Edit, bool]:
     """Return the changed tests, each with whether a method that it calls changed.
 
     Empty if the pair changes no source.

@@ -173,7 +173,7 @@ class Month:
         return str(edition['manifest_sha256']) if edition else None
 
     @property
-    def unmined(self) -> int:
+    def unmined_pair_count(self) -> int:
         """The number of pairs that entered a walk and are not mined yet, over all walks."""
         return sum(walk['pairs_unmined'] for walk in self.manifest['walks'])
 
@@ -233,7 +233,7 @@ def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -
         'month': month.name,
         'manifest_sha256': month.sha256,
         'release_sha256': month.release_sha256,
-        'unmined': month.unmined,
+        'unmined': month.unmined_pair_count,
         'figures': figures,
         'withheld': withheld,
         'reports': len(evaluations),

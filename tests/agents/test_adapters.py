@@ -58,7 +58,7 @@ def attempt(
 ) -> tuple[AgentRun, Meter]:
     software = Path(os.environ.get('COEVO_AGENTS', '/nowhere')) / name
     if not software.is_dir():
-        pytest.skip(f'{name} is not in $COEVO_AGENTS: {ADAPTERS[name].INSTALL}')
+        pytest.skip(f'{name} is not in $COEVO_AGENTS: {ADAPTERS[name].INSTALL_INSTRUCTIONS}')
     adapter, api = ADAPTERS[name], model.split('/')[0]
     meter = Meter(place / 'rounds.jsonl', PRICES, cap)
     settings = AgentSettings(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coevo.agents.apis import APIS
-from coevo.agents.apis.base import parse_documents
+from coevo.agents.apis.base import parse_usage_documents
 from coevo.agents.costs import Usage
 
 MESSAGES, CHAT, RESPONSES = '/v1/messages', '/v1/chat/completions', '/v1/responses'
@@ -27,7 +27,9 @@ def test_anthropic_stream_usage_is_counted_once() -> None:
         b'data: {"type":"message_delta","delta":{},"usage":{"output_tokens":40}}\n\n'
         b'data: {"type":"mess'
     )
-    found = APIS['anthropic'].extract_usage(MESSAGES, parse_documents('text/event-stream', content))
+    found = APIS['anthropic'].extract_usage(
+        MESSAGES, parse_usage_documents('text/event-stream', content)
+    )
     assert found == Usage(
         model='claude-x', input=5, read=70, written=10, written_long=20, output=40
     )
@@ -40,7 +42,9 @@ def test_gemini_stream_usage_is_taken_from_its_last_event() -> None:
         b'data: {"usageMetadata": {"promptTokenCount": 9, "cachedContentTokenCount": 4,'
         b' "candidatesTokenCount": 2, "thoughtsTokenCount": 3}, "modelVersion": "gemini-x-001"}\n'
     )
-    found = APIS['gemini'].extract_usage(GEMINI, parse_documents('text/event-stream', content))
+    found = APIS['gemini'].extract_usage(
+        GEMINI, parse_usage_documents('text/event-stream', content)
+    )
     assert found == Usage(model='gemini-x-001', input=5, read=4, output=5)
 
 
@@ -54,7 +58,7 @@ def test_usage_is_read_from_openai_chat_and_responses_answers(
     cached = {f'{side}_tokens_details': {'cached_tokens': 4}}
     answer = {'model': 'gpt-x', 'usage': {f'{side}_tokens': 9, f'{other}_tokens': 2, **cached}}
     told = json.dumps({event: answer} if event else answer).encode()
-    found = APIS['openai'].extract_usage(path, parse_documents('application/json', told))
+    found = APIS['openai'].extract_usage(path, parse_usage_documents('application/json', told))
     assert found == Usage(model='gpt-x', input=5, read=4, output=2)
 
 
@@ -62,7 +66,7 @@ def test_usage_is_read_from_openai_chat_and_responses_answers(
 def test_answer_without_token_counts_has_no_usage(name: str) -> None:
     for content in (b'', b'[DONE]', b'{}', b'[1, {"model": "x"}]', b'{"usage": null}'):
         kind = 'application/json'
-        assert APIS[name].extract_usage(CHAT, parse_documents(kind, content)) is None
+        assert APIS[name].extract_usage(CHAT, parse_usage_documents(kind, content)) is None
 
 
 DATA = 'data:image/png;base64,AA'

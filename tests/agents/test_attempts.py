@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from coevo.agents import attempts, planning
-from coevo.agents.attempts import AttemptPlan, RunSummary, attempt_all
+from coevo.agents.attempts import AttemptPlan, RunSummary, make_unfinished_attempts
 from coevo.agents.costs import Usage, load_prices
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.records import Ending
@@ -117,20 +117,20 @@ def rows(summary: RunSummary) -> list[dict[str, object]]:
 
 def test_start_state_contains_no_history_and_no_gold(scenario: Scenario) -> None:
     """A commit without a message, the five folders of its tree, two files: no object beside."""
-    summary = attempt_all(scenario.plan(f'{LOOK} cat {TEST_FILE}'))
+    summary = make_unfinished_attempts(scenario.plan(f'{LOOK} cat {TEST_FILE}'))
     assert [one.ending for one in summary.attempts] == [Ending.COMPLETED] * 2
     lines = [line for line in log(scenario, 0).splitlines() if line]
     assert lines == ['8', START.strip()]
 
 
 def test_agent_receives_the_prompt_unchanged_on_stdin_and_in_its_file(scenario: Scenario) -> None:
-    attempt_all(scenario.plan('cat; cmp - "$COEVO_PROMPT" </in/prompt.txt'))
+    make_unfinished_attempts(scenario.plan('cat; cmp - "$COEVO_PROMPT" </in/prompt.txt'))
     assert log(scenario, 1) == 'Task 1.\n'
 
 
 def test_written_predictions_can_be_loaded_for_evaluation(scenario: Scenario) -> None:
     change = f'echo "class ATest {{ /* $(cat) */ }}" > {TEST_FILE}'
-    summary = attempt_all(scenario.plan(f'{change}; exit 7'))
+    summary = make_unfinished_attempts(scenario.plan(f'{change}; exit 7'))
     found = load_predictions(summary.predictions, {task.task_id for task in scenario.tasks})
     assert [one.exit_status for one in found] == ['failed', 'failed']
     assert (
@@ -142,13 +142,13 @@ def test_written_predictions_can_be_loaded_for_evaluation(scenario: Scenario) ->
 
 
 def test_agent_that_changes_nothing_gets_an_empty_patch(scenario: Scenario) -> None:
-    assert {row['patch'] for row in rows(attempt_all(scenario.plan('true')))} == {''}
+    assert {row['patch'] for row in rows(make_unfinished_attempts(scenario.plan('true')))} == {''}
 
 
 def test_finished_attempt_is_not_repeated_by_a_second_run(scenario: Scenario) -> None:
-    first = attempt_all(scenario.plan('date +%N', tasks=scenario.tasks[:1]))
+    first = make_unfinished_attempts(scenario.plan('date +%N', tasks=scenario.tasks[:1]))
     kept = log(scenario, 0)
-    second = attempt_all(scenario.plan('date +%N', jobs=2))
+    second = make_unfinished_attempts(scenario.plan('date +%N', jobs=2))
     assert (
         first.attempts_now,
         first.attempts_before,
@@ -187,9 +187,9 @@ def test_interruption_keeps_finished_attempts_and_stops_the_running_one(scenario
         plan = scenario.plan('python3 /agent/stand_in.py', model)
         threading.Thread(target=interrupt, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
-            attempt_all(plan)
+            make_unfinished_attempts(plan)
         assert not [p for p in psutil.process_iter(['cmdline']) if mark in str(p.info['cmdline'])]
-        summary = attempt_all(plan)
+        summary = make_unfinished_attempts(plan)
     assert (summary.attempts_now, summary.attempts_before) == (1, 1)
 
 
@@ -197,7 +197,7 @@ def test_interruption_keeps_finished_attempts_and_stops_the_running_one(scenario
 @pytest.mark.parametrize('word', ['²', '٣', '9' * 60, '-1', ''])
 def test_forged_exit_status_of_an_agent_does_not_end_the_run(scenario: Scenario, word: str) -> None:
     """It can write where the supervisor waits for the status; `²` ended all attempts."""
-    summary = attempt_all(scenario.plan(f"echo '{word}' >/tmp/.coevo-ended; sleep 60"))
+    summary = make_unfinished_attempts(scenario.plan(f"echo '{word}' >/tmp/.coevo-ended; sleep 60"))
     assert len(summary.attempts) == 2
     assert {one.status for one in summary.attempts} <= {None, 0}
 
@@ -214,7 +214,7 @@ def test_bug_in_one_attempt_is_recorded_and_other_attempts_go_on(
 
     prepare = attempts._prepare_input
     monkeypatch.setattr(attempts, '_prepare_input', broken)
-    first = attempt_all(scenario.plan('true'))
+    first = make_unfinished_attempts(scenario.plan('true'))
     (record,) = first.bugs
     assert [one.task_id for one in first.attempts] == [scenario.tasks[1].task_id]
     assert "KeyError: '$Outer'" in json.loads(Path(record).read_text())['traceback']
@@ -223,20 +223,20 @@ def test_bug_in_one_attempt_is_recorded_and_other_attempts_go_on(
         f'files: {record}'
     ) in format_closing_lines(first)
     monkeypatch.setattr(attempts, '_prepare_input', prepare)
-    second = attempt_all(scenario.plan('true'))
+    second = make_unfinished_attempts(scenario.plan('true'))
     assert (second.attempts_now, second.attempts_before, second.bugs) == (1, 1, ())
 
 
 def test_attempt_duration_is_never_negative(scenario: Scenario) -> None:
     """Start and end are taken where they are heard of, by a clock that never goes back."""
-    summary = attempt_all(scenario.plan('true', jobs=2))
+    summary = make_unfinished_attempts(scenario.plan('true', jobs=2))
     assert all(one.seconds >= 0 for one in summary.attempts)
 
 
 def test_run_folder_refuses_a_run_with_other_settings(scenario: Scenario) -> None:
-    attempt_all(scenario.plan('true', run_inputs={'command': 'true'}))
+    make_unfinished_attempts(scenario.plan('true', run_inputs={'command': 'true'}))
     with pytest.raises(Fatal, match="holds a run with command 'true', not 'false'"):
-        attempt_all(scenario.plan('false', run_inputs={'command': 'false'}))
+        make_unfinished_attempts(scenario.plan('false', run_inputs={'command': 'false'}))
 
 
 def test_attempt_cut_off_by_endpoint_trouble_is_repeated_by_the_next_run(
@@ -246,12 +246,12 @@ def test_attempt_cut_off_by_endpoint_trouble_is_repeated_by_the_next_run(
     with model_server.serving(lambda request: [Turn()]) as model:
         plan = scenario.plan('python3 /agent/stand_in.py', model, tasks=scenario.tasks[:1])
         model.status = 503
-        summary = attempt_all(plan)
+        summary = make_unfinished_attempts(plan)
         assert summary.attempts == ()
         (trouble,) = summary.troubled
         assert str(trouble) == f'{0:016x}: the endpoint ended the attempt (HTTP 503)'
         model.status = 200
-        assert attempt_all(plan).attempts[0].ending is Ending.COMPLETED
+        assert make_unfinished_attempts(plan).attempts[0].ending is Ending.COMPLETED
 
 
 STAND_IN = 'python3 /agent/stand_in.py'
@@ -266,7 +266,7 @@ def test_agent_that_fails_without_a_model_answer_ends_the_run(scenario: Scenario
         model_server.serving(lambda request: [Turn()]) as model,
         pytest.raises(Fatal, match=sentence),
     ):
-        attempt_all(scenario.plan('echo no idea; exit 3', model))
+        make_unfinished_attempts(scenario.plan('echo no idea; exit 3', model))
     assert not list((scenario.folder / 'out' / 'attempts').iterdir())
 
 
@@ -283,12 +283,12 @@ def test_agent_that_cannot_be_started_ends_the_run(
     scenario: Scenario, command: str, sentence: str
 ) -> None:
     with pytest.raises(Fatal, match=f'the agent cannot be started: .*{sentence}'):
-        attempt_all(scenario.plan(command))
+        make_unfinished_attempts(scenario.plan(command))
     assert not list((scenario.folder / 'out' / 'attempts').iterdir())
 
 
 def test_agent_that_ends_with_such_a_status_after_its_work_is_kept(scenario: Scenario) -> None:
-    summary = attempt_all(scenario.plan(f'echo "// x" >> {TEST_FILE}; exit 127'))
+    summary = make_unfinished_attempts(scenario.plan(f'echo "// x" >> {TEST_FILE}; exit 127'))
     assert [one.ending for one in summary.attempts] == [Ending.FAILED] * 2
 
 
@@ -297,8 +297,8 @@ def test_prompt_that_the_endpoint_refuses_is_the_outcome_of_its_task(scenario: S
     said: list[str] = []
     with model_server.serving(lambda request: [Turn()]) as model:
         model.refuses = lambda request: request['messages'][0]['content'] == 'Task 0.\n'
-        summary = attempt_all(scenario.plan(STAND_IN, model), said.append)
-        assert attempt_all(scenario.plan(STAND_IN, model)).attempts_now == 0
+        summary = make_unfinished_attempts(scenario.plan(STAND_IN, model), said.append)
+        assert make_unfinished_attempts(scenario.plan(STAND_IN, model)).attempts_now == 0
     first, second = summary.attempts
     assert (first.ending, first.rejection) == (Ending.REFUSED, 'HTTP 400: it is too long')
     assert (second.ending, second.rejection) == (Ending.COMPLETED, None)
@@ -318,11 +318,11 @@ def test_endpoint_that_refuses_all_prompts_ends_the_run_and_nothing_is_kept(
             r'refused each question \(HTTP 400: it is too long\); correct --model, --endpoint'
         )
         with pytest.raises(Fatal, match=sentence):
-            attempt_all(scenario.plan(STAND_IN, model))
+            make_unfinished_attempts(scenario.plan(STAND_IN, model))
         assert model.rounds() == 2
         assert not list((scenario.folder / 'out' / 'attempts').iterdir())
         model.refuses = lambda request: False
-        assert attempt_all(scenario.plan(STAND_IN, model)).attempts_now == 2
+        assert make_unfinished_attempts(scenario.plan(STAND_IN, model)).attempts_now == 2
 
 
 def test_refused_prompt_beside_one_in_trouble_is_asked_again(scenario: Scenario) -> None:
@@ -331,10 +331,10 @@ def test_refused_prompt_beside_one_in_trouble_is_asked_again(scenario: Scenario)
         model.refuses = lambda request: request['messages'][0]['content'] == 'Task 0.\n'
         model.status = 503
         with pytest.raises(Transient, match=r'HTTP 503\)\), and the endpoint refused .*HTTP 400'):
-            attempt_all(scenario.plan(STAND_IN, model))
+            make_unfinished_attempts(scenario.plan(STAND_IN, model))
         assert not list((scenario.folder / 'out' / 'attempts').iterdir())
         model.status = 200
-        assert attempt_all(scenario.plan(STAND_IN, model)).attempts_now == 2
+        assert make_unfinished_attempts(scenario.plan(STAND_IN, model)).attempts_now == 2
 
 
 def test_attempt_that_ends_before_a_model_answers_makes_no_refusal_an_outcome(
@@ -345,9 +345,9 @@ def test_attempt_that_ends_before_a_model_answers_makes_no_refusal_an_outcome(
         plan = scenario.plan(f'grep -q "Task 0" "$COEVO_PROMPT" && sleep 60; {STAND_IN}', model)
         caps = dataclasses.replace(plan.settings, caps=Caps(seconds=3))
         with pytest.raises(Fatal, match='refused each question'):
-            attempt_all(dataclasses.replace(plan, settings=caps))
+            make_unfinished_attempts(dataclasses.replace(plan, settings=caps))
         model.refuses = lambda request: False
-        summary = attempt_all(dataclasses.replace(plan, settings=caps))
+        summary = make_unfinished_attempts(dataclasses.replace(plan, settings=caps))
     assert [one.ending for one in summary.attempts] == [Ending.TIME_CAP, Ending.COMPLETED]
 
 
@@ -355,7 +355,7 @@ def test_wrong_address_of_the_model_is_named_with_its_status(scenario: Scenario)
     with model_server.serving(lambda request: [Turn()]) as model:
         model.status = 404
         with pytest.raises(Fatal, match=r'refused the question \(HTTP 404: no\); correct --model'):
-            attempt_all(scenario.plan(STAND_IN, model))
+            make_unfinished_attempts(scenario.plan(STAND_IN, model))
 
 
 @pytest.mark.parametrize('answered', [0, 1])
@@ -375,7 +375,7 @@ def test_attempt_whose_time_ends_while_the_endpoint_is_silent_is_trouble(
         endpoint = Endpoint(url=model.url, api='anthropic', key=KEY)
         caps = dataclasses.replace(plan.settings, caps=Caps(seconds=4), endpoint=endpoint)
         start = time.monotonic()
-        summary = attempt_all(dataclasses.replace(plan, settings=caps))
+        summary = make_unfinished_attempts(dataclasses.replace(plan, settings=caps))
         assert time.monotonic() - start < 30
         over.set()
     assert summary.attempts == ()
@@ -391,7 +391,7 @@ def test_agent_at_work_that_its_time_stops_is_kept(scenario: Scenario) -> None:
     with model_server.serving(script) as model:
         endpoint = Endpoint(url=model.url, api='anthropic', key=KEY)
         caps = dataclasses.replace(plan.settings, caps=Caps(seconds=3), endpoint=endpoint)
-        summary = attempt_all(dataclasses.replace(plan, settings=caps))
+        summary = make_unfinished_attempts(dataclasses.replace(plan, settings=caps))
     assert [one.ending for one in summary.attempts] == [Ending.TIME_CAP]
 
 
@@ -399,14 +399,14 @@ def test_task_with_a_wrong_start_file_checksum_is_reported_and_not_attempted(
     scenario: Scenario,
 ) -> None:
     lost = dataclasses.replace(scenario.tasks[0], start_file_sha256='0' * 64)
-    summary = attempt_all(scenario.plan('true', tasks=(lost, scenario.tasks[1])))
+    summary = make_unfinished_attempts(scenario.plan('true', tasks=(lost, scenario.tasks[1])))
     assert len(summary.attempts) == 1
     assert summary.without[0].startswith(f'{0:016x}: the start file has the checksum')
 
 
 def test_attempt_without_a_sandbox_is_refused(scenario: Scenario) -> None:
     with pytest.raises(Fatal, match='one of bubblewrap, docker'):
-        attempt_all(scenario.plan('true', sandbox='none'))
+        make_unfinished_attempts(scenario.plan('true', sandbox='none'))
 
 
 # -- the command ------------------------------------------------------------------------------------

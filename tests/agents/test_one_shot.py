@@ -9,11 +9,11 @@ import pytest
 from coevo.agents import one_shot
 from coevo.agents.one_shot import (
     MOST_SHOWN,
-    compose_question,
-    extract_code_block,
-    extract_code_or_text,
+    compose_question_with_named_files,
     extract_explanation,
-    read_retry_after,
+    extract_longest_code_block,
+    extract_longest_code_or_text,
+    parse_retry_after_seconds,
 )
 from tests.raw_server import Said, saying
 
@@ -22,7 +22,7 @@ PROMPT = 'Mend ATest.\n- modified `int a()` in `src/A.java`\n- inserted `int b()
 
 def test_question_shows_the_test_file_first_and_each_file_once() -> None:
     files = {'src/A.java': 'class A {}', 'test/ATest.java': 'class ATest {}'}
-    asked = compose_question(PROMPT, 'test/ATest.java', files.get)
+    asked = compose_question_with_named_files(PROMPT, 'test/ATest.java', files.get)
     assert asked.startswith(PROMPT)
     assert asked.count('class A {}') == 1
     assert asked.index('test/ATest.java:\n```\nclass ATest {}\n```') < asked.index('src/A.java:\n')
@@ -31,17 +31,17 @@ def test_question_shows_the_test_file_first_and_each_file_once() -> None:
 
 def test_question_cuts_text_beyond_the_limit_and_reports_the_cut() -> None:
     files = {'src/A.java': 'a' * MOST_SHOWN, 'test/ATest.java': 'b' * 10}
-    asked = compose_question(PROMPT, 'test/ATest.java', files.get)
+    asked = compose_question_with_named_files(PROMPT, 'test/ATest.java', files.get)
     assert 'a' * (MOST_SHOWN - 10) + '\n```\n(10 characters are left out)' in asked
     assert 'a' * (MOST_SHOWN - 9) not in asked
 
 
 def test_longest_closed_code_block_of_an_answer_is_extracted() -> None:
-    assert extract_code_block(
+    assert extract_longest_code_block(
         'so:\n```java\nclass A {}\n```\nor\n```\nlonger than that\n```\n'
     ) == ('longer than that\n')
-    assert extract_code_block('```\nnever closed') is None
-    assert extract_code_block('`A`') is None
+    assert extract_longest_code_block('```\nnever closed') is None
+    assert extract_longest_code_block('`A`') is None
 
 
 @pytest.mark.parametrize(
@@ -63,26 +63,28 @@ def test_longest_closed_code_block_of_an_answer_is_extracted() -> None:
     ],
 )
 def test_fences_of_an_answer_are_read_as_commonmark_has_them(answer: str, code: str | None) -> None:
-    assert extract_code_block(answer) == code
+    assert extract_longest_code_block(answer) == code
 
 
 def test_an_answer_without_a_fence_is_code_only_where_a_prompt_may_ask_for_that() -> None:
-    assert extract_code_or_text('a = 1') == 'a = 1\n'
-    assert extract_code_or_text('so:\n~~~\na = 1\n~~~') == 'a = 1\n'
-    assert extract_code_or_text('```\nnever closed') is None
-    assert extract_code_or_text(' \n') is None
+    assert extract_longest_code_or_text('a = 1') == 'a = 1\n'
+    assert extract_longest_code_or_text('so:\n~~~\na = 1\n~~~') == 'a = 1\n'
+    assert extract_longest_code_or_text('```\nnever closed') is None
+    assert extract_longest_code_or_text(' \n') is None
 
 
 def test_a_line_of_tildes_that_closes_no_block_hides_no_code() -> None:
     """It underlines a heading of reStructuredText."""
     heading = 'Title\n~~~~~\n'
-    assert extract_code_or_text(f'"""\n{heading}"""\na = 1') == f'"""\n{heading}"""\na = 1\n'
-    assert extract_code_block(f'{heading}so:\n```\na = 1\n```\n') == 'a = 1\n'
-    assert extract_code_block('~~~ a\n' * 20_000) is None
+    assert (
+        extract_longest_code_or_text(f'"""\n{heading}"""\na = 1') == f'"""\n{heading}"""\na = 1\n'
+    )
+    assert extract_longest_code_block(f'{heading}so:\n```\na = 1\n```\n') == 'a = 1\n'
+    assert extract_longest_code_block('~~~ a\n' * 20_000) is None
 
 
 def test_shown_file_with_a_fence_stands_in_a_longer_one() -> None:
-    asked = compose_question(PROMPT, 'a.py', {'a.py': 'D = """\n```\n"""'}.get)
+    asked = compose_question_with_named_files(PROMPT, 'a.py', {'a.py': 'D = """\n```\n"""'}.get)
     assert 'a.py:\n````\nD = """\n```\n"""\n````' in asked
 
 
@@ -98,7 +100,7 @@ def test_shown_file_with_a_fence_stands_in_a_longer_one() -> None:
     ],
 )
 def test_retry_after_is_read_as_seconds_or_a_date(value: str | None, seconds: float | None) -> None:
-    assert read_retry_after(value, 60.0) == seconds
+    assert parse_retry_after_seconds(value, 60.0) == seconds
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_files_planted_by_a_build_harm_neither_later_builds_nor_the_host(
     before = digest(find_cache_folder() / 'maven' / JAR)
     wanted = dataclasses.replace(options(repository, tmp_path / 'store'), sandbox=back_end)
     report = mine(wanted)
-    segments = list(Store(tmp_path / 'store').load_segments(report.partitions[0]))
+    segments = list(Store(tmp_path / 'store').load_current_segments(report.partitions[0]))
     assert [segment.pair.build_new for segment in segments] == ['built'] * 3
     rows = [row for segment in segments for row in segment.methods]
     assert {

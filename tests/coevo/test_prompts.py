@@ -16,11 +16,11 @@ from coevo.prompts import (
     NONE_CHANGED,
     VERSION,
     PromptSubject,
-    compose_prompt,
+    compose_coevolution_prompt,
     describe_target,
     list_dependency_lines,
 )
-from coevo.prompts.parts import PartKind, PromptPart, find_parts
+from coevo.prompts.parts import PartKind, PromptPart, find_changed_parts
 from tests import snapshots
 from tests.languages.table import known_toy
 from tests.repos import commit, init
@@ -92,7 +92,7 @@ def test_changed_parts_of_a_type_are_found_by_kind(tmp_path: Path) -> None:
     repository = Repository(repo / '.git')
     rest = dependency('p.Status', 'class Status extends Base', Revised.MODIFIED, 1)
 
-    found = {(one.kind, one.revised) for one in find_parts(repository, olds, news, rest)}
+    found = {(one.kind, one.revised) for one in find_changed_parts(repository, olds, news, rest)}
 
     assert found == {
         (PartKind.HEADER, Revised.MODIFIED),
@@ -102,7 +102,7 @@ def test_changed_parts_of_a_type_are_found_by_kind(tmp_path: Path) -> None:
         (PartKind.INITIALIZER, Revised.MODIFIED),
     }
     moved = dataclasses.replace(rest, name='p.Other')
-    (whole,) = find_parts(repository, olds, news, moved)
+    (whole,) = find_changed_parts(repository, olds, news, moved)
     assert whole.kind is PartKind.TYPE
 
 
@@ -132,7 +132,7 @@ SUBJECT = PromptSubject(
 
 
 def test_every_placeholder_of_the_prompt_is_filled_once() -> None:
-    text = compose_prompt(SUBJECT)
+    text = compose_coevolution_prompt(SUBJECT)
     assert 'Pinned commit: 6f79b10a\n' in text
     assert '- Methods to update:\n- StatusTest#prints\n- StatusTest$Inner#prints\n' in text
     assert '(DM):\n- modified `List<test_file> a()` in' in text
@@ -142,7 +142,7 @@ def test_every_placeholder_of_the_prompt_is_filled_once() -> None:
 
 
 def test_root_module_needs_no_cd_and_repair_needs_no_dependency() -> None:
-    text = compose_prompt(
+    text = compose_coevolution_prompt(
         dataclasses.replace(SUBJECT, module='.', dependencies=(), track=Track.REPAIR)
     )
     assert '`mvn test-compile`' in text
@@ -151,7 +151,9 @@ def test_root_module_needs_no_cd_and_repair_needs_no_dependency() -> None:
 
 def test_prompt_uses_the_words_and_steps_of_its_language() -> None:
     with known_toy():
-        text = compose_prompt(dataclasses.replace(SUBJECT, language='toy', track=Track.GENERATION))
+        text = compose_coevolution_prompt(
+            dataclasses.replace(SUBJECT, language='toy', track=Track.GENERATION)
+        )
     assert 'You are writing new toy test methods' in text
     assert '\n6. Run the steps of prints, prints by hand.\n7. Before finishing' in text
     assert 'introduced in DM.\n' in text
@@ -159,7 +161,7 @@ def test_prompt_uses_the_words_and_steps_of_its_language() -> None:
 
 def test_prompt_uses_commands_of_the_build_tool_of_the_task() -> None:
     gradle = Environment(runtime='17', build_tool='gradle 8.5', libraries=())
-    text = compose_prompt(dataclasses.replace(SUBJECT, environment=gradle))
+    text = compose_coevolution_prompt(dataclasses.replace(SUBJECT, environment=gradle))
     assert '- Compile: `gradle -p core testClasses`' in text
     assert "test --tests p.StatusTest.prints --tests 'p.StatusTest$Inner.prints'`" in text
     assert 'mvn' not in text
@@ -170,13 +172,16 @@ def test_prompt_uses_commands_of_the_build_tool_of_the_task() -> None:
         libraries=(),
         test_command=f'{begun} -vet=off -count=1 -run ^TestPrints$ .',
     )
-    text = compose_prompt(dataclasses.replace(SUBJECT, language='go', environment=go))
+    text = compose_coevolution_prompt(dataclasses.replace(SUBJECT, language='go', environment=go))
     assert f'{begun} -vet=off -run ' in text
 
 
 def test_changed_prompt_text_needs_a_new_version() -> None:
     """Agents are compared on the same bytes: whoever edits a prompt raises VERSION."""
-    texts = [compose_prompt(dataclasses.replace(SUBJECT, track=track)) for track in sorted(Track)]
+    texts = [
+        compose_coevolution_prompt(dataclasses.replace(SUBJECT, track=track))
+        for track in sorted(Track)
+    ]
     digest = hashlib.sha256('\0'.join(texts).encode()).hexdigest()[:16]
     assert (VERSION, digest) == ('coevo-8', '9a4dbfe7b8a595e1')
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.steadiness import rerun_failing_edit
+from coevo.evaluation.judging.steadiness import rerun_with_failing_edit
 from coevo.evaluation.measuring.coverage import ExecutionMeasures, measure_execution
 from coevo.evaluation.outcomes import Detail, Placebo, TaskOutcome
 from coevo.evaluation.records import MethodResult
@@ -90,7 +90,7 @@ def traced(till: Till, name: str, body: str) -> tuple[ExecutionMeasures, Trace]:
     runner = EditedCellRunner(
         built=context.built,
         repository=context.repository,
-        tests=context.files,
+        tests=context.submitted_file_edits,
     )
     test = GoldTest(method_id=name, method=target.method, dependencies=target.row.dependencies)
     counted = measure_execution(context, runner, [test])[name]
@@ -197,7 +197,9 @@ def test_submitted_test_that_alternately_fails_and_passes_on_an_edit_is_unstable
         text = task_context.repository.blob(entry.oid).decode()
         edit = path, text.replace(old, new, 1).encode()
         assert edit[1] != text.encode()
-        return rerun_failing_edit(task_context, submitted(), target.method, edit, seen).unstable
+        return rerun_with_failing_edit(
+            task_context, submitted(), target.method, edit, seen
+        ).unstable
 
     assert told('int sum = -n;', 'int sum = n;') is None
     assert told('int sum = -n;', 'int sum = 0 - n;') == 'once pass, once not with other code'

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.measuring.askable import add_strict_askable, is_strict_askable
+from coevo.evaluation.measuring.askable import fill_missing_strict_askable, is_strict_askable
 from coevo.evaluation.measuring.strict import add_strictness_flags
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.model.method_rows import MethodRow
@@ -84,7 +84,7 @@ def test_old_snapshots_are_asked_for_the_rows_that_a_release_asks(tmp_path: Path
         )
         for one in assignments
     )
-    assert add_strict_askable(opened, old) == assignments
+    assert fill_missing_strict_askable(opened, old) == assignments
 
 
 def test_strict_success_is_null_where_it_cannot_be_asked() -> None:

@@ -10,7 +10,7 @@ import pytest
 from coevo.evaluation.outcomes import AttemptProtocol, Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.records import AttemptReport
-from coevo.evaluation.reporting.report import compute_pass_at, make_report
+from coevo.evaluation.reporting.report import compute_pass_at_k, make_report
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteReach, SuiteResult
 from tests.evaluation.rows import row
 from tests.evaluation.test_families import suite
@@ -42,7 +42,9 @@ def test_pass_at_k_equals_the_share_over_all_draws() -> None:
         for c in range(n + 1):
             if k <= n:
                 draws = list(itertools.combinations([True] * c + [False] * (n - c), k))
-                assert compute_pass_at(n, c, k) == pytest.approx(sum(map(any, draws)) / len(draws))
+                assert compute_pass_at_k(n, c, k) == pytest.approx(
+                    sum(map(any, draws)) / len(draws)
+                )
 
 
 def test_order_of_independent_attempts_does_not_matter() -> None:

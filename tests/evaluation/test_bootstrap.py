@@ -8,8 +8,8 @@ import pytest
 from coevo.evaluation.reporting.bootstrap import (
     MeanEstimate,
     Sample,
-    estimate_difference,
     estimate_mean,
+    estimate_second_minus_first,
 )
 
 
@@ -53,11 +53,11 @@ def test_difference_is_estimated_on_the_same_draws() -> None:
     """What differs by the same in every repository has an interval of no width."""
     first = {f'r{i}': [i / 16] for i in range(8)}
     second = {repo: [values[0] + 0.25] for repo, values in first.items()}
-    found = estimate_difference(_samples(first), _samples(second))
+    found = estimate_second_minus_first(_samples(first), _samples(second))
     assert (found.value, found.low, found.high) == (0.25, 0.25, 0.25)
     assert (found.units, found.repositories) == (8, 8)
 
 
 def test_difference_to_no_samples_is_absent() -> None:
-    found = estimate_difference(_samples({'a': [1], 'b': [0]}), [])
+    found = estimate_second_minus_first(_samples({'a': [1], 'b': [0]}), [])
     assert (found.value, found.low, found.high, found.units) == (None, None, None, 0)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.evaluation.implement.variants import Ending, make_ending, passes_failing_variants
+from coevo.evaluation.implement.variants import (
+    Ending,
+    make_ending_if_pass_or_fail,
+    passes_failing_variants,
+)
 from coevo.evaluation.suites.outcomes import (
     SuiteRunResult,
     decide_success_strict,
@@ -82,7 +86,7 @@ def test_code_that_passes_every_failing_variant_makes_assertions_ineffective(
 def test_addresses_and_white_space_in_messages_do_not_count() -> None:
     texts = ('<T at 0x7f3a10> is\nnot 4', '<T at 0x55e0b4> is not 4 ')
     verdicts = [Verdict(outcome=Outcome.FAIL, message=text) for text in texts]
-    first, second = (make_ending(0, 'T#a', verdict) for verdict in verdicts)
+    first, second = (make_ending_if_pass_or_fail(0, 'T#a', verdict) for verdict in verdicts)
     assert first == second
-    assert make_ending(0, 'T#a', Verdict(outcome=Outcome.ERROR)) is None
-    assert make_ending(0, 'T#a', None) is None
+    assert make_ending_if_pass_or_fail(0, 'T#a', Verdict(outcome=Outcome.ERROR)) is None
+    assert make_ending_if_pass_or_fail(0, 'T#a', None) is None

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.options import check_writable
+from coevo.evaluation.options import create_writable_folder
 from coevo.evaluation.predictions import load_predictions
 from coevo.evaluation.reporting.report import load_report, write_report
 from coevo.evaluation.results import NAME, load_results, write_results
@@ -130,12 +130,12 @@ def test_predictions_with_undecodable_values_are_refused(tmp_path: Path, table: 
 
 
 def test_unwritable_output_folder_is_refused_and_a_new_one_is_created(tmp_path: Path) -> None:
-    check_writable(tmp_path / 'new', '--out')
+    create_writable_folder(tmp_path / 'new', '--out')
     assert list((tmp_path / 'new').iterdir()) == []
     (tmp_path / 'file').write_text(json.dumps({}))
     for place in (tmp_path / 'file', tmp_path / 'file' / 'x'):
         with pytest.raises(Fatal, match='name another --out'):
-            check_writable(place, '--out')
+            create_writable_folder(place, '--out')
 
 
 def test_results_of_a_run_are_named_where_the_folder_of_the_run_is_given(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from coevo.evaluation.results import write_results
 from coevo.model.errors import Fatal
 from coevo.model.words import Track
 from flows.batches.contained import BatchLimits
-from flows.live.evaluate import EvaluationJob, grade_part, list_ungraded_parts
+from flows.live.evaluate import EvaluationJob, grade_part_and_merge_if_last, list_ungraded_parts
 from tests.evaluation.rows import row
 from tests.evaluation.shop import Shop
 from tests.settings_files import settings
@@ -37,7 +37,9 @@ def test_last_graded_part_merges_the_results(shop: Shop, tmp_path: Path) -> None
     job = job_of(shop, tmp_path / 'results', 1)
     assert list_ungraded_parts(job) == (1,)
     heard: list[str] = []
-    report = grade_part(job, EvaluationPart(number=1, count=1), LIMITS, heard.append)
+    report = grade_part_and_merge_if_last(
+        job, EvaluationPart(number=1, count=1), LIMITS, heard.append
+    )
     assert list_ungraded_parts(job) == ()
     assert report is not None
     assert report.tasks == 1
@@ -52,12 +54,12 @@ def test_part_that_cannot_be_graded_raises_the_message_of_the_command(
 ) -> None:
     job = job_of(shop, tmp_path / 'results', 2)
     with pytest.raises(Fatal, match='which is too few for 2 parts; use fewer parts'):
-        grade_part(job, EvaluationPart(number=2, count=2), LIMITS, print)
+        grade_part_and_merge_if_last(job, EvaluationPart(number=2, count=2), LIMITS, print)
     nowhere = replace(job, snapshot=str(tmp_path / 'nowhere'))
     with pytest.raises(Fatal, match='nowhere'):
-        grade_part(nowhere, EvaluationPart(number=1, count=2), LIMITS, print)
+        grade_part_and_merge_if_last(nowhere, EvaluationPart(number=1, count=2), LIMITS, print)
     with pytest.raises(Fatal, match='part 1 was ended: it took too much time'):
-        grade_part(
+        grade_part_and_merge_if_last(
             job, EvaluationPart(number=1, count=1), BatchLimits(seconds=0, memory_gib=4), print
         )
 

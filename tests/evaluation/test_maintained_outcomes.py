@@ -8,7 +8,7 @@ import pytest
 
 from coevo.evaluation.suites.maintenance import (
     MaintainedTestState,
-    decide_maintained_outcome,
+    confirm_action_and_decide_outcome,
     find_submitted_name,
 )
 from coevo.evaluation.suites.texts import TestText
@@ -66,14 +66,17 @@ def seen(
 def test_maintained_outcome_follows_from_expected_action_and_test_state(
     expected_action: str, facts: MaintainedTestState, asked: str, outcome: str
 ) -> None:
-    assert decide_maintained_outcome(ExpectedAction(expected_action), facts) == (asked, outcome)
+    assert confirm_action_and_decide_outcome(ExpectedAction(expected_action), facts) == (
+        asked,
+        outcome,
+    )
 
 
 def test_every_combination_of_test_state_flags_has_an_outcome() -> None:
     flags = ('start', 'gold', 'there', 'passes')
     for expected_action, held in product(ExpectedAction, product((True, False), repeat=4)):
         facts = seen(' '.join(flag for flag, holds in zip(flags, held, strict=True) if holds))
-        asked, outcome = decide_maintained_outcome(expected_action, facts)
+        asked, outcome = confirm_action_and_decide_outcome(expected_action, facts)
         assert asked in (expected_action, ExpectedAction.UPDATE)
         assert (outcome == 'unscored') == (expected_action is ExpectedAction.NONE)
 

@@ -10,11 +10,11 @@ import pytest
 from coevo.command.main import main
 from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.outcomes import Detail, TaskOutcome
-from coevo.evaluation.parts import EvaluationPart, merge, parse_part, select_tasks
+from coevo.evaluation.parts import EvaluationPart, merge_result_folders, parse_part, select_tasks
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import load_results, write_results
 from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.results import load_suites, write_suites
+from coevo.evaluation.suites.results import load_suites, write_or_remove_suites
 from coevo.model.errors import Fatal
 from tests import snapshots
 from tests.evaluation.rows import row
@@ -30,7 +30,7 @@ def written(folder: Path, *rows: MethodResult) -> Path:
 def test_merged_parts_equal_one_whole_evaluation(tmp_path: Path) -> None:
     rows = [row('a'), row('b', outcome=TaskOutcome.REDUNDANT), row('c')]
     whole = written(tmp_path / 'whole', *rows)
-    merge([whole], tmp_path / 'alone')
+    merge_result_folders([whole], tmp_path / 'alone')
     parts = [written(tmp_path / 'one', rows[1]), written(tmp_path / 'two', rows[2], rows[0])]
     words = ('report', 'merge', *map(str, parts), '--out', str(tmp_path / 'merged'))
     assert main(words) == 0
@@ -46,7 +46,7 @@ def test_row_of_two_parts_counts_once_and_a_verdict_replaces_infra(tmp_path: Pat
     one = written(tmp_path / 'one', trouble, row('b', cpu_seconds=1.0))
     two = written(tmp_path / 'two', judged, row('b', cpu_seconds=2.0))
     for number, order in enumerate(((one, two), (two, one))):
-        merge(order, tmp_path / f'{number}')
+        merge_result_folders(order, tmp_path / f'{number}')
         found = load_results(tmp_path / f'{number}')
         assert [(each.task_id, each.outcome) for each in found] == [
             ('a', TaskOutcome.SUCCESS),
@@ -57,15 +57,15 @@ def test_row_of_two_parts_counts_once_and_a_verdict_replaces_infra(tmp_path: Pat
 def test_suites_of_parts_are_merged_as_methods_are(tmp_path: Path) -> None:
     trouble, judged = suite(1, SuiteOutcome.INFRA), suite(1)
     one, two = written(tmp_path / 'one'), written(tmp_path / 'two')
-    write_suites(one, (trouble, suite(2)))
-    write_suites(two, (replace(suite(2), seconds=7.0), judged))
-    merge((one, two), tmp_path / 'merged')
+    write_or_remove_suites(one, (trouble, suite(2)))
+    write_or_remove_suites(two, (replace(suite(2), seconds=7.0), judged))
+    merge_result_folders((one, two), tmp_path / 'merged')
     assert load_suites(tmp_path / 'merged') == (judged, suite(2))
-    write_suites(two, (suite(2, SuiteOutcome.PARTLY),))
+    write_or_remove_suites(two, (suite(2, SuiteOutcome.PARTLY),))
     with pytest.raises(
         Fatal, match=r'one and \S+two disagree about the suite of task 0*2 \(outcome'
     ):
-        merge((one, two), tmp_path / 'refused')
+        merge_result_folders((one, two), tmp_path / 'refused')
     assert not (tmp_path / 'refused').exists()
 
 
@@ -84,7 +84,7 @@ def test_contradictory_or_unrelated_results_are_not_merged(
     one = written(tmp_path / 'one', row('a'))
     two = written(tmp_path / 'two', row('a', **other))
     with pytest.raises(Fatal, match=sentence):
-        merge([one, two], tmp_path / 'out')
+        merge_result_folders([one, two], tmp_path / 'out')
     assert not (tmp_path / 'out').exists()
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.suites.judging import find_cause, number_shared_causes
+from coevo.evaluation.suites.judging import find_shareable_cause, number_shared_causes
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteReach, SuiteTest
 from coevo.languages.traces import CoveredLine, Trace
 from coevo.languages.verdicts import Verdict
@@ -37,13 +37,13 @@ def test_missing_name_is_one_shared_cause_across_tests() -> None:
         Verdict(outcome=Outcome.TIMEOUT, signature='time'),
         Verdict(outcome=Outcome.TIMEOUT, signature='time'),
     ]
-    found = number_shared_causes([find_cause(one) for one in verdicts])
+    found = number_shared_causes([find_shareable_cause(one) for one in verdicts])
     assert found == (1, None, None, 1, None, None, None, None)
 
 
 def test_shared_causes_are_numbered_in_the_order_of_their_tests() -> None:
     missing = [Verdict(outcome=Outcome.COMPILE_ERROR, signature=one) for one in 'baab']
-    assert number_shared_causes([find_cause(one) for one in missing]) == (1, 2, 2, 1)
+    assert number_shared_causes([find_shareable_cause(one) for one in missing]) == (1, 2, 2, 1)
 
 
 def test_passing_rate_excludes_cascading_failures() -> None:

@@ -209,7 +209,7 @@ def test_task_without_environment_or_image_is_counted(
 def test_base_of_an_image_is_named_by_language_and_version(
     language: str, runtime: str, base: str | None
 ) -> None:
-    assert harbor_images.choose_base(language, environment(runtime=runtime)) == base
+    assert harbor_images.choose_base_image(language, environment(runtime=runtime)) == base
 
 
 def test_verifiers_clone_has_both_revisions_and_the_same_bytes(

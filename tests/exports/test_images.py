@@ -22,7 +22,7 @@ from coevo.evaluation.judging.start_states import StartStates
 from coevo.exports.images.archives import copy_base, write_archive
 from coevo.exports.images.building import ImageBuilder
 from coevo.exports.images.layers import SECONDS, LayerEntry, list_folder, write_layer
-from coevo.exports.images.layout import LayoutWriter, load_images
+from coevo.exports.images.layout import LayoutWriter, load_image_descriptors
 from coevo.exports.selection import LeftOut, Omissions, encode_json_lines, load_task_texts
 from coevo.languages.kits import EnvironmentLost, Kit, NoKits, ProjectFile
 from coevo.model.environments import Environment
@@ -122,7 +122,7 @@ def build(
             task = dataclasses.replace(one.task, environment=environment)
             changed = dataclasses.replace(texts.assignment, task=task)
             builder.build(states, dataclasses.replace(texts, assignment=changed))
-        writer.finish()
+        writer.write_index()
     rows = [dataclasses.asdict(row) for row in builder.rows]
     (out / 'environments.jsonl').write_bytes(encode_json_lines(rows))
     return omissions
@@ -138,7 +138,7 @@ def layout(
     """The images of the update, first, and of the generation."""
     folder = tmp_path_factory.mktemp('images') / 'layout'
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(toy, 'make_kits', _ToyKits)
+        patch.setattr(toy, 'make_agent_kits', _ToyKits)
         ordered = sorted(assignments, key=lambda one: one.task.track is not Track.UPDATE)
         assert not build(toy_tasks, ordered, tiny_base, folder).counts
     return folder
@@ -184,7 +184,7 @@ def test_same_tasks_give_the_same_bytes_and_share_layers(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(toy, 'make_kits', _ToyKits)
+    monkeypatch.setattr(toy, 'make_agent_kits', _ToyKits)
     before = os.umask(0o077)
     try:
         build(toy_tasks, assignments[::-1], tiny_base, tmp_path / 'again')
@@ -232,10 +232,10 @@ def test_task_without_an_environment_is_counted(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(toy, 'make_kits', kits)
+    monkeypatch.setattr(toy, 'make_agent_kits', kits)
     omissions = build(toy_tasks, assignments, tiny_base, tmp_path / 'out', environment)
     assert omissions.counts == {reason: 2}
-    assert load_images(tmp_path / 'out') == {}
+    assert load_image_descriptors(tmp_path / 'out') == {}
 
 
 # -- layers ---------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def test_exported_archive_is_a_base_again(layout: Path, tmp_path: Path) -> None:
 def test_export_has_the_same_bytes_twice(layout: Path) -> None:
     streams = [io.BytesIO(), io.BytesIO()]
     for stream in streams:
-        write_archive(layout, load_images(layout), stream)
+        write_archive(layout, load_image_descriptors(layout), stream)
     assert streams[0].getvalue() == streams[1].getvalue()
 
 

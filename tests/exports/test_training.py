@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coevo.agents.one_shot import extract_code_block
+from coevo.agents.one_shot import extract_longest_code_block
 from coevo.command.main import main
 from coevo.model.words import Track
 from tests.exports.conftest import FAILING, Toys
@@ -56,7 +56,7 @@ def test_datasets_reads_a_line_for_each_task(exported: Path, tmp_path: Path) -> 
 
 def test_completion_of_a_task_is_gold_as_the_answer_is_read(exported: Path) -> None:
     for row in lines(exported / 'tasks.jsonl'):
-        assert extract_code_block(text(row['completion'])) == GOLD
+        assert extract_longest_code_block(text(row['completion'])) == GOLD
         assert row['gold_patch'].startswith('diff --git a/test_till.toy')
         assert 'sells_again: is' not in text(row['prompt'])
 
@@ -74,7 +74,7 @@ def test_attempts_have_rewards_and_reasons(exported: Path) -> None:
 
 def test_equal_answers_are_no_pair_and_the_better_one_is_chosen(exported: Path) -> None:
     (pair,) = lines(exported / 'preferences.jsonl')
-    assert extract_code_block(text(pair['chosen'])) == GOLD
+    assert extract_longest_code_block(text(pair['chosen'])) == GOLD
     assert FAILING in text(pair['rejected'])
     assert pair['chosen_rewards']['success'] > pair['rejected_rewards']['success']
 
@@ -84,7 +84,7 @@ def test_results_without_answers_still_have_those_of_gold(toy_tasks: Toys, tmp_p
     words = ('--format', 'jsonl', '--attempts', str(results))
     assert toy_tasks.export(tmp_path / 'out', *words) == 0
     gold, *wrong = lines(tmp_path / 'out/attempts.jsonl')
-    assert extract_code_block(text(gold['completion'])) == GOLD
+    assert extract_longest_code_block(text(gold['completion'])) == GOLD
     assert [row['completion'] for row in wrong] == [None, None]
     assert lines(tmp_path / 'out/preferences.jsonl') == []
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from coevo.storage.leases import list_lease_states
+from coevo.storage.leases import list_unreleased_lease_states
 from coevo.storage.places import open_place
 from flows.batches.batch import list_living_runs
 from tests.faults.chain import NAME, Chain, processes_of
@@ -119,7 +119,9 @@ class Scene:
         """Leases that somebody still holds, or held when he was killed."""
         place = open_place(self.chain.store)
         folders = ('claims/repositories', 'claims/runs')
-        return [one.name for folder in folders for one in list_lease_states(place, folder)]
+        return [
+            one.name for folder in folders for one in list_unreleased_lease_states(place, folder)
+        ]
 
     def _reaped(self) -> list[str]:
         """What the reaper starts again; nothing where the worker told Prefect meanwhile."""

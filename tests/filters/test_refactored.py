@@ -23,7 +23,9 @@ def first_reason(track: Track, test: bool | None, source: bool | None) -> str | 
         suite_old=None,
         suite_new=None,
     )
-    return next((reason for f in FILTERS if (reason := f.check(case)) is not None), None)
+    return next(
+        (reason for f in FILTERS if (reason := f.find_track_loss_reason(case)) is not None), None
+    )
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from filters import (
     repair_only,
     sample,
 )
-from filters.reasons import FILE, render_file
+from filters.reasons import FILE, render_reasons_toml
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 PROFILE = replace(load_profile('whole'), unchanged_sample=10, unchanged_limit=20)
@@ -184,12 +184,12 @@ def test_every_drop_reason_has_an_explanation() -> None:
 
 def test_coevo_knows_the_reasons_that_the_filters_state() -> None:
     """If not: make docs."""
-    assert render_file() == FILE.read_text(encoding='utf-8')
+    assert render_reasons_toml() == FILE.read_text(encoding='utf-8')
 
 
 def test_a_reason_keeps_its_place_and_outlives_its_filter() -> None:
     known = {Stage.FILTER: {'of_a_former_filter': 'It was so.', 'not_sampled': 'An old sentence.'}}
-    stages = tomllib.loads(render_file(known))
+    stages = tomllib.loads(render_reasons_toml(known))
     assert list(stages) == ['pair', 'filter', 'track']
     (former, sampled, *others) = stages['filter'].items()
     assert former == ('of_a_former_filter', 'It was so.')

@@ -10,7 +10,7 @@ from coevo.model.profiles import load_profile
 from coevo.model.quality import RepairGuard
 from coevo.model.reasons import EXPLANATIONS
 from coevo.model.words import Outcome, Track
-from filters import clock, doubt, find_no_track_reason, sibling, suite
+from filters import clock, doubt, find_track_loss_reason, sibling, suite
 from filters.base import TrackCase
 
 GUARD = RepairGuard(
@@ -30,13 +30,16 @@ CASE = TrackCase(
 
 
 def test_repair_with_a_sibling_and_a_clock_guard_keeps_its_track() -> None:
-    assert sibling.check(CASE) is None
-    assert clock.check(CASE) is None
+    assert sibling.find_track_loss_reason(CASE) is None
+    assert clock.find_track_loss_reason(CASE) is None
 
 
 @pytest.mark.parametrize('guard', [None, replace(GUARD, sibling=None)])
 def test_a_repair_needs_a_passing_sibling(guard: RepairGuard | None) -> None:
-    assert sibling.check(replace(CASE, guard=guard)) is sibling.Reason.NO_PASSING_SIBLING
+    assert (
+        sibling.find_track_loss_reason(replace(CASE, guard=guard))
+        is sibling.Reason.NO_PASSING_SIBLING
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,24 +59,27 @@ def test_repair_decided_by_the_clock_loses_its_track(
     old: Outcome | None, new: Outcome | None, reason: str | None
 ) -> None:
     guard = replace(GUARD, clock_t_old_c_old=old, clock_t_new_c_new=new)
-    assert clock.check(replace(CASE, guard=guard)) is reason
+    assert clock.find_track_loss_reason(replace(CASE, guard=guard)) is reason
 
 
 def test_unconfirmed_pass_loses_any_track() -> None:
-    assert doubt.check(CASE) is None
+    assert doubt.find_track_loss_reason(CASE) is None
     for track in Track:
         case = replace(CASE, track=track, doubt='not_entered')
-        assert find_no_track_reason(case) is doubt.Reason.PASS_NOT_CONFIRMED
+        assert find_track_loss_reason(case) is doubt.Reason.PASS_NOT_CONFIRMED
 
 
 def test_repair_without_a_guard_has_an_unknown_clock() -> None:
-    assert clock.check(replace(CASE, guard=None)) is clock.Reason.CLOCK_UNKNOWN
+    assert clock.find_track_loss_reason(replace(CASE, guard=None)) is clock.Reason.CLOCK_UNKNOWN
 
 
 @pytest.mark.parametrize('track', [Track.UPDATE, Track.GENERATION])
 def test_update_and_generation_need_no_repair_guard(track: Track) -> None:
     case = replace(CASE, track=track, guard=None)
-    assert (sibling.check(case), clock.check(case)) == (None, None)
+    assert (sibling.find_track_loss_reason(case), clock.find_track_loss_reason(case)) == (
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,8 +100,8 @@ def test_profile_may_require_both_whole_suites_to_pass(
     old: str | None, new: str | None, reason: str | None
 ) -> None:
     case = replace(CASE, suite_old=old, suite_new=new)
-    assert suite.check(case) is None
-    assert suite.check(replace(case, profile=load_profile('testevo'))) is reason
+    assert suite.find_track_loss_reason(case) is None
+    assert suite.find_track_loss_reason(replace(case, profile=load_profile('testevo'))) is reason
 
 
 def test_every_reason_of_the_track_filters_is_tested() -> None:

@@ -13,8 +13,8 @@ from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.model.listener import SILENT, Listener
 from coevo.storage.place import Root
 from coevo.storage.places import open_place
-from coevo.storage.withdrawals import Withdrawal, WithdrawnKind, add_withdrawal
-from flows.crawling.crawls import Crawl, load_repositories, write_crawl
+from coevo.storage.withdrawals import Withdrawal, WithdrawnKind, add_or_find_withdrawal
+from flows.crawling.crawls import Crawl, load_repositories, write_crawl_and_get_address
 from flows.crawling.rows import RepositorySeen
 from flows.discovery import CrawlOptions, CrawlReport, crawl
 from flows.validations import (
@@ -22,7 +22,7 @@ from flows.validations import (
     SuiteCounts,
     Validation,
     ValidationSeconds,
-    write_latest,
+    mark_latest_validation,
     write_validation,
 )
 from miners.discovery.budgets import GitHubToken
@@ -121,7 +121,7 @@ def write_rows(
     """A crawl of the store, without a GitHub."""
     about = {'profile': load_candidate_profile(profile).as_json()}
     stamp = f'{crawl:%Y%m%dT%H%M%SZ}'
-    write_crawl(
+    write_crawl_and_get_address(
         store,
         Crawl(stamp=stamp, profile=profile, about=about, repositories=rows, events=(), queries=()),
     )
@@ -143,9 +143,9 @@ def validated(
         language='toy',
     )
     write_validation(store, found, ValidationSeconds(build=0.0, suite=0.0))
-    write_latest(store, found, pushed)
+    mark_latest_validation(store, found, pushed)
 
 
 def withdraw(store: Root, repo: str) -> None:
     withdrawal = Withdrawal(kind=WithdrawnKind.REPOSITORY, id=repo, reason='its owner asked for it')
-    add_withdrawal(open_place(store), withdrawal)
+    add_or_find_withdrawal(open_place(store), withdrawal)

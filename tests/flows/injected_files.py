@@ -40,7 +40,7 @@ def injected_rows(
         profile=replace(QUICK, traces=True, measure_runs=5, files=RULES),
         families=(Family.FILE,),
     )
-    segments = Store(mined.store).load_segments(mined.report.partitions[0])
+    segments = Store(mined.store).load_current_segments(mined.report.partitions[0])
     return {
         row.test_file: row
         for segment in segments

@@ -57,7 +57,7 @@ def _is_job(process: psutil.Process) -> bool:
 def kept(store: Path, result: JobResult) -> dict[str, object]:
     """The record of a failure, after which nobody is left at work, and nobody holds the claim."""
     assert not jobs_at_work()
-    assert not leases.list_lease_states(open_place(store), 'claims/repositories')
+    assert not leases.list_unreleased_lease_states(open_place(store), 'claims/repositories')
     assert result.failure is not None
     found: dict[str, object] = json.loads((store / result.failure).read_text())
     return found

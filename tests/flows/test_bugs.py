@@ -65,7 +65,9 @@ def test_bug_in_mining_ends_only_its_pair(repository: Path, hit: str, tmp_path: 
     assert 'Traceback (most recent call last)' in record['traceback']
     store = Store(tmp_path / 'store')
     assert store.list_unmined_pairs(PARTITION) == (pair_id,)
-    assert pair_id not in {segment.pair.pair_id for segment in store.load_segments(PARTITION)}
+    assert pair_id not in {
+        segment.pair.pair_id for segment in store.load_current_segments(PARTITION)
+    }
     assert not [drop for drop in store.load_walk(PARTITION).drops if drop.key == pair_id]
 
 

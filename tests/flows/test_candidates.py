@@ -57,7 +57,7 @@ def test_repository_without_a_push_is_not_due_for_mining(tmp_path: Path, store: 
         redone = dataclasses.replace(walk, keys=(*walk.keys, ('f' * 16, 'e' * 16)))
         redone = dataclasses.replace(redone, pairs=(*walk.pairs, ('f' * 40, 'f' * 16)))
         with_one_more = Store(tmp_path / 'other')
-        with_one_more.write_walk(partition, redone)
+        with_one_more.merge_walk_into_stored(partition, redone)
         assert with_one_more.list_pairs_without_current_segment(partition) == ('f' * 16,)
 
         server.world[1].pushed_at = '2026-02-03T12:00:00Z'

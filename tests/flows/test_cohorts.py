@@ -34,7 +34,7 @@ def reach(store: Path, until: datetime | None, partition: Partition = PARTITION)
     """Let a walk know all commits until then."""
     record = segments.walk(1, 2)
     repository = dataclasses.replace(record.repository, repo=partition.repo, walk=partition.walk)
-    Store(store).write_walk(
+    Store(store).merge_walk_into_stored(
         partition, dataclasses.replace(record, repository=repository, reached=until)
     )
 
@@ -85,13 +85,17 @@ def test_an_empty_cohort_is_not_complete(tmp_path: Path) -> None:
     write_rows(tmp_path, CRAWL)
     cohort = find(tmp_path)
     assert (cohort.members, cohort.missing, cohort.is_complete) == ((), (), False)
-    assert cohort.sentence == 'no repository of the crawls until its end is eligible and valid'
+    assert (
+        cohort.missing_sentence == 'no repository of the crawls until its end is eligible and valid'
+    )
 
 
 def test_a_month_whose_candidates_were_not_validated_says_so_once(tmp_path: Path) -> None:
     write_rows(tmp_path, CRAWL, row(REPO, 1, CRAWL), row('ada/new', 2, CRAWL))
     cohort = find(tmp_path)
-    assert cohort.sentence.endswith('eligible and valid (2 candidates were not validated yet)')
+    assert cohort.missing_sentence.endswith(
+        'eligible and valid (2 candidates were not validated yet)'
+    )
     assert cohort.notes == ()
 
 
@@ -101,7 +105,7 @@ def test_a_repository_that_was_never_mined_is_missing(store: Path) -> None:
     cohort = find(store)
     assert cohort.members == ('ada/late', REPO)
     assert cohort.missing == (MissingRepository(repo='ada/late', reason=MissingReason.NOT_MINED),)
-    assert cohort.sentence == '1 of 2 repositories are missing: ada/late (not mined yet)'
+    assert cohort.missing_sentence == '1 of 2 repositories are missing: ada/late (not mined yet)'
 
 
 def test_a_repository_that_is_first_found_later_belongs_to_a_later_month(store: Path) -> None:
@@ -153,7 +157,9 @@ def test_only_unmined_pairs_of_the_month_are_waited_for(store: Path) -> None:
             assert find(store).missing == (
                 MissingRepository(repo=REPO, reason=MissingReason.PAIRS_UNMINED, detail='1'),
             )
-            Store(store).write_segment(PARTITION, segments.segment(number, key=f'key-{number}'))
+            Store(store).write_segment_unless_intact(
+                PARTITION, segments.segment(number, key=f'key-{number}')
+            )
     assert find(store).is_complete
 
 
@@ -170,7 +176,7 @@ def test_a_pair_that_this_build_cannot_mine_is_not_waited_for(store: Path) -> No
     )
     assert pair.pair_id == segments.pair_id(1)
     bugs = PairBugs(Store(store).storage, PARTITION)
-    bugs.write_bug(pair, 'key-1', Bug(sentence='a bug', traceback='a bug'))
+    bugs.write_bug_and_get_address(pair, 'key-1', Bug(sentence='a bug', traceback='a bug'))
     assert find(store).is_complete
 
 
@@ -231,7 +237,7 @@ def test_the_cohort_stays_with_the_record_of_its_month(tmp_path: Path) -> None:
     )
     for known in (cohort, None):
         record = MonthRecord(month=MONTH, parts=(), clones=CloneMoments(), cohort=known)
-        assert months.write_month_once(place, record)
+        assert months.write_month_once_or_compare(place, record)
         loaded = months.load_month(place, MONTH)
         assert loaded is not None
         assert loaded.cohort == known
@@ -241,6 +247,6 @@ def test_the_cohort_stays_with_the_record_of_its_month(tmp_path: Path) -> None:
 def test_a_sentence_names_ten_repositories_at_most() -> None:
     repos = tuple(f'a/{number:02}' for number in range(12))
     missing = tuple(MissingRepository(repo=r, reason=MissingReason.NOT_MINED) for r in repos)
-    sentence = MonthCohort(month=MONTH, members=repos, missing=missing).sentence
+    sentence = MonthCohort(month=MONTH, members=repos, missing=missing).missing_sentence
     assert sentence.startswith('12 of 12 repositories are missing: a/00 (not mined yet), ')
     assert sentence.endswith('a/09 (not mined yet) and 2 more')

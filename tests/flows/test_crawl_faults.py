@@ -10,10 +10,10 @@ import pytest
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Listener
 from flows.crawling.crawls import (
-    hold_crawl_lock_and_clean,
     list_stamps,
     load_latest_candidates,
     load_repositories,
+    lock_crawls_or_raise_and_clean,
 )
 from miners.discovery.budgets import Clock
 from miners.discovery.candidate_profiles import load_candidate_profile
@@ -152,7 +152,7 @@ def test_a_clock_set_back_does_not_change_the_order_of_crawls(tmp_path: Path) ->
 def test_a_second_crawl_of_a_store_is_refused_while_one_runs(tmp_path: Path) -> None:
     with (
         github(*many(1)) as server,
-        hold_crawl_lock_and_clean(tmp_path),
+        lock_crawls_or_raise_and_clean(tmp_path),
         pytest.raises(Fatal, match='is running'),
     ):
         crawled(server, tmp_path)

@@ -41,7 +41,9 @@ def test_the_forecast_is_computed_from_measured_pairs(
 
     (partition,) = store.list_partitions()
     late = datetime(2025, 1, 1, tzinfo=UTC)  # a year without a commit
-    store.write_walk(partition, dataclasses.replace(store.load_walk(partition), reached=late))
+    store.merge_walk_into_stored(
+        partition, dataclasses.replace(store.load_walk(partition), reached=late)
+    )
     quiet = forecast_costs(store, folder, Machines(count=2, cores=4))
     assert quiet is not None
     assert (quiet.month.pairs, quiet.month.cpu_hours) == (0, 0)

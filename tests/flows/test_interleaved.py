@@ -10,7 +10,7 @@ import pytest
 import coevo
 from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.model.words import Walk
-from coevo.snapshots.identification import IdentificationStudy, build_identification_table
+from coevo.snapshots.identification import IdentificationStudy, create_identification_tables
 from coevo.snapshots.query import SnapshotQuery, run_query
 from coevo.snapshots.snapshot import attach_snapshots
 from coevo.snapshots.verification import verify_snapshot
@@ -96,7 +96,7 @@ def test_the_query_summary_leaves_interleaved_pairs_out_and_says_so(
 def test_identification_leaves_interleaved_pairs_out_with_a_reason_of_their_own(
     snapshot: Path,
 ) -> None:
-    connection = build_identification_table(
+    connection = create_identification_tables(
         attach_snapshots((snapshot,)), IdentificationStudy(walk=Walk.STATES)
     )
     sql = 'SELECT test_method, left_out FROM identification ORDER BY ALL'

@@ -44,7 +44,7 @@ def test_deeper_walk_mines_only_what_no_version_mined(repository: Path, tmp_path
     report = mine(kept)
     assert (report.executed, report.reused) == (1, 2)
     assert len(store.list_keys(partition) - mined) == 1
-    assert len([*store.load_segments(partition)]) == 3
+    assert len([*store.load_current_segments(partition)]) == 3
 
     report = mine(now)
     assert (report.executed, report.reused) == (2, 1)
@@ -57,12 +57,12 @@ def test_current_segments_stay_current(repository: Path, tmp_path: Path) -> None
     mine(second)
     store = Store(tmp_path / 'store')
     (partition,) = store.list_partitions()
-    current = [*store.load_segments(partition)]
+    current = [*store.load_current_segments(partition)]
 
     third = replace(QUICK, unchanged_sample=QUICK.unchanged_sample + 1)
     report = mine(replace(first, profile=third, keep_stale=True))
     assert (report.executed, report.reused) == (0, 3)
-    assert [*store.load_segments(partition)] == current
+    assert [*store.load_current_segments(partition)] == current
 
 
 def test_again_mines_what_keep_stale_would_leave(repository: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from coevo.command.main import main
 from coevo.model.errors import IncompleteMonth
 from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish_or_wait
+from flows.publication import publish_or_explain_wait
 from tests.flows.crawling import row, validated, withdraw, write_rows
 from tests.flows.mining_runs import different
 from tests.flows.shops import Shop, opened
@@ -160,18 +160,18 @@ def test_a_scheduled_release_waits_for_its_repositories_until_a_time(cohort: Sho
         store=cohort.folder / 'store', snapshot=cohort.folder / 'first', month='2024-01'
     )
     for asked in (options, replace(options, incomplete=True)):
-        sentence = publish_or_wait(asked, until=until, now=until - timedelta(seconds=1))
+        sentence = publish_or_explain_wait(asked, until=until, now=until - timedelta(seconds=1))
         assert sentence == (
             f'2024-01 waits until 2024-02-08 00:00: 1 of 2 repositories are missing: {LATE} '
             '(not mined yet)'
         )
     with pytest.raises(IncompleteMonth):
-        publish_or_wait(options, until=until, now=until)
+        publish_or_explain_wait(options, until=until, now=until)
     # What the crawls found is validated first, if there is time for it.
     withdraw(options.store, LATE)
     crawl = datetime(2024, 1, 31, 2, tzinfo=UTC)
     write_rows(options.store, crawl, row(NAME, 1, crawl), row('ada/new', 3, crawl))
-    sentence = publish_or_wait(options, until=until, now=until - timedelta(seconds=1))
+    sentence = publish_or_explain_wait(options, until=until, now=until - timedelta(seconds=1))
     assert sentence == '2024-01 waits until 2024-02-08 00:00: 1 candidate was not validated yet'
     assert not (cohort.folder / 'first').exists()
 

@@ -63,13 +63,13 @@ def test_mining_again_replaces_every_segment_but_no_released_month(
             assert shop.mine(*words) == 0
             assert told in capsys.readouterr().out
         assert len(store.list_keys(OF_TOYS) - before) == 2
-        counts = {segment.key for segment in store.load_segments(OF_TOYS)}
+        counts = {segment.key for segment in store.load_current_segments(OF_TOYS)}
         assert counts.isdisjoint(before)  # what came out last is what counts
 
         # a run that breaks off has asked already, and the next one, whoever starts it, does the rest
         walk = store.load_walk(OF_TOYS)
         (one, number), *_ = walk.again
-        store.write_walk(OF_TOYS, dataclasses.replace(walk, again=((one, number + 1),)))
+        store.merge_walk_into_stored(OF_TOYS, dataclasses.replace(walk, again=((one, number + 1),)))
         assert shop.mine() == 0
         assert '1 mined now, 1 known before' in capsys.readouterr().out
 
@@ -196,7 +196,7 @@ def test_status_shows_the_pairs_the_cost_and_the_next_step_of_a_repository(
     assert 'next: nothing until it has new commits' in told
     store = Store(shop.folder / 'store')
     walk = store.load_walk(OF_TOYS)
-    store.write_walk(
+    store.merge_walk_into_stored(
         OF_TOYS, dataclasses.replace(walk, drops=(), pairs=(*walk.pairs, ('f' * 40, 'f' * 16)))
     )
     assert (

@@ -12,7 +12,7 @@ from coevo.command.main import main
 from coevo.model.words import Walk
 from coevo.storage import leases
 from coevo.storage.store import Partition, Store
-from flows.batches.batch import JobFailure, name_repository_claim, write_failure
+from flows.batches.batch import JobFailure, name_repository_claim, write_failure_and_get_name
 from flows.batches.contained import ChildExit
 from flows.overview import survey_store
 from flows.repository_states import RepositoryState
@@ -30,7 +30,7 @@ BY_HAND = 'hand/made'
 def fail(store: Path, repo: str) -> None:
     ended = ChildExit(status=1, stop=None, complaint='it broke')
     failure = JobFailure(name=repo, verb='mine', run=None, sentence='it broke', ended=ended)
-    write_failure(store, failure)
+    write_failure_and_get_name(store, failure)
 
 
 def mine(store: Path, repo: str) -> None:
@@ -39,7 +39,7 @@ def mine(store: Path, repo: str) -> None:
     segments.fill_elsewhere(Store(store), repo, segments.segment(1, key='key-1'))
     walk = Store(store).load_walk(partition)
     code = compute_mining_code_digest('java').digest
-    Store(store).write_walk(
+    Store(store).merge_walk_into_stored(
         partition,
         dataclasses.replace(
             walk,
@@ -101,7 +101,7 @@ def test_a_repository_mined_by_older_code_is_due(store: Path) -> None:
         partition = Partition(repo=repo, language='java', walk=Walk.PARENTS)
         walk = Store(store).load_walk(partition)
         older = dataclasses.replace(walk.repository, engine_version='older')
-        Store(store).write_walk(partition, dataclasses.replace(walk, repository=older))
+        Store(store).merge_walk_into_stored(partition, dataclasses.replace(walk, repository=older))
     states = survey_store(Store(store)).states
     assert (states['a/done'], states[BY_HAND]) == (RepositoryState.FAILED, RepositoryState.DUE)
 

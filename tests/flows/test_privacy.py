@@ -92,7 +92,7 @@ def test_private_release_is_refused_wherever_others_would_see_it(
     assert main(['pipeline', 'publish', str(snapshot), str(tmp_path / 'elsewhere')]) == 2
     assert 'is private' in capsys.readouterr().err
     assert not (tmp_path / 'elsewhere').exists()
-    publishing.rebuild_catalogue(tmp_path / 'snapshots')
+    publishing.rebuild_catalogue_and_get_address(tmp_path / 'snapshots')
     assert json.loads((tmp_path / 'snapshots/catalogue.json').read_text())['snapshots'] == []
     assert publishing.list_private_releases(tmp_path / 'snapshots') == ('mine',)
     assert load_catalogue(tmp_path / 'snapshots') == ()  # so that `latest` never means it

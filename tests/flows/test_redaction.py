@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.display.terminal import redact, strip_secrets
+from coevo.display.terminal import redact, strip_secrets_except_aws
 
 TOKEN = 'ghp_neverKeepThisOne0123456789'
 
@@ -30,4 +30,4 @@ def test_secrets_from_environment_variables_are_hidden(monkeypatch: pytest.Monke
 
 def test_foreign_code_gets_the_store_credentials_but_no_other_secrets() -> None:
     known = {'PATH': '/bin', 'GITHUB_TOKEN': 'a', 'AWS_SECRET_ACCESS_KEY': 'b', 'MY_PASSWORD': 'c'}
-    assert set(strip_secrets(known)) == {'PATH', 'AWS_SECRET_ACCESS_KEY'}
+    assert set(strip_secrets_except_aws(known)) == {'PATH', 'AWS_SECRET_ACCESS_KEY'}

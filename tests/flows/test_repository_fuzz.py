@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import CorruptObject, Repository, load_content
-from coevo.languages.java.surgery import make_start_file, transplant_tests
+from coevo.languages.java.surgery import make_start_file, transplant_tests_into_old
 from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.errors import Fatal
 from coevo.model.records import Candidate, Pair
@@ -65,7 +65,7 @@ def start(repository: Repository, pair: Pair, candidate: Candidate) -> None:
     with suppress(StartStateInvalid):
         make_start_file(new, old, [StartTarget(method=candidate.new, original=original)])
     with suppress(StartStateInvalid):
-        transplant_tests(old or new, new, [Graft(new=candidate.new, old=candidate.old)])
+        transplant_tests_into_old(old or new, new, [Graft(new=candidate.new, old=candidate.old)])
 
 
 def check(numbers: range, folder: Path) -> int:

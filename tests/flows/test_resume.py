@@ -47,7 +47,7 @@ def test_a_damaged_object_loses_only_its_own_pair(
     loose.write_bytes(loose.read_bytes()[:10])
     with start(repository, store, work, command=WITH_TOY) as process:
         output, _ = process.communicate(timeout=600)
-    found = list(Store(store).load_segments(OF_TOYS))
+    found = list(Store(store).load_current_segments(OF_TOYS))
     dropped = {drop.reason for drop in Store(store).load_walk(OF_TOYS).drops}
     assert dropped == {'unreadable_commit', 'root_commit'}, output
     assert sum(len(one.methods) for one in found) == PAIRS - 1

@@ -61,11 +61,11 @@ def store(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def forge(folder: Path, method_id: str) -> None:
     """Let the store claim that the old test failed on the new code."""
     store = Store(folder)
-    (segment,) = store.load_segments(OF_TOYS)
+    (segment,) = store.load_current_segments(OF_TOYS)
     for path in (folder / 'partitions').rglob('segments.coevo'):
         path.unlink()
     with store.lock_partition(OF_TOYS):
-        store.write_segment(OF_TOYS, with_update(segment, method_id))
+        store.write_segment_unless_intact(OF_TOYS, with_update(segment, method_id))
         store.compact_segments(OF_TOYS)
 
 

@@ -46,7 +46,7 @@ def test_a_jdk_that_cannot_be_installed_is_reported_once(empty: None) -> None:
     assert supply.get_or_install_jdk(wanted) is None
     assert supply.get_or_install_jdk(wanted) is None
     assert supply.has_installation_failed(wanted)
-    assert not supply.can_provide('11')
+    assert not supply.try_to_provide('11')
     assert [line for line in said if 'goes on without it' in line] == [said[-1]]
 
 
@@ -82,7 +82,7 @@ def test_a_pair_without_its_jdk_is_dropped_and_mined_once_the_jdk_is_there(
 
 
 def dropped(run: MineOptions, report: MineReport) -> Counter[tuple[str, str]]:
-    segments = Store(run.store).load_segments(report.partitions[0])
+    segments = Store(run.store).load_current_segments(report.partitions[0])
     return Counter(
         (str(drop.reason), drop.detail) for segment in segments for drop in segment.drops
     )

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.code_digest import PACKAGES, compare_parts, digest_reached_code
+from coevo.languages.code_digest import (
+    PACKAGES,
+    digest_reached_modules_and_files,
+    list_differing_names,
+)
 from coevo.languages.table import LANGUAGES
 from coevo.model.profiles import load_profile
 from flows.segment_keys import compute_basis, explain_stale, make_mining_roots
@@ -26,7 +30,9 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def digest(product: Path) -> dict[str, str]:
-    return digest_reached_code({package: product / package for package in PACKAGES}, PYTHON)
+    return digest_reached_modules_and_files(
+        {package: product / package for package in PACKAGES}, PYTHON
+    )
 
 
 @pytest.fixture(scope='module')
@@ -43,7 +49,7 @@ def edit(product: Path, name: str, old: str, new: str) -> tuple[str, ...]:
     path.write_text(text.replace(old, new, 1))
     after = digest(product)
     path.write_text(text)
-    return compare_parts(before, after)
+    return list_differing_names(before, after)
 
 
 @pytest.mark.sampled(1)

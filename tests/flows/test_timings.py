@@ -24,13 +24,13 @@ def store(tmp_path: Path) -> Store:
     timings = tuple(replace(row, step=step, cpu_seconds=cpu) for step, cpu in SPENT.items())
     store = Store(tmp_path / 'store')
     with store.lock_partition(segments.PARTITION):
-        store.write_walk(segments.PARTITION, segments.walk(1))
-        store.write_segment(segments.PARTITION, replace(segment, timings=timings))
+        store.merge_walk_into_stored(segments.PARTITION, segments.walk(1))
+        store.write_segment_unless_intact(segments.PARTITION, replace(segment, timings=timings))
     return store
 
 
 def test_disjoint_timings_count_no_second_twice(store: Store) -> None:
-    (segment,) = store.load_segments(segments.PARTITION)
+    (segment,) = store.load_current_segments(segments.PARTITION)
     assert sum(row.cpu_seconds for row in select_disjoint_timings(segment.timings)) == 3.5
 
 

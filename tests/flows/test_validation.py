@@ -24,8 +24,8 @@ from flows.validations import (
     SuiteCounts,
     Validation,
     ValidationSeconds,
+    load_cpu_seconds,
     load_latest_validation,
-    load_seconds,
     load_validation,
     write_validation,
 )
@@ -77,7 +77,7 @@ def test_the_latest_release_is_validated_by_running_its_tests(
     assert found.suite == SuiteCounts(passed=1, failed=1, error=1, skipped=1, environment=1)
     assert (found.level, found.built, found.engine_version) == (8, 1, get_engine_version('java'))
     assert found.runtime in found.runtimes_tried
-    spent = load_seconds(store, found)
+    spent = load_cpu_seconds(store, found)
     assert spent is not None
     assert min(spent.build, spent.suite) > 0
     nothing_runs_again(repository, store, found)

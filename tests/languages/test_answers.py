@@ -42,8 +42,8 @@ def test_a_runtime_known_on_the_machine_can_be_provided(language: Language) -> N
     runtimes = language.make_runtimes()
     assert language.RUNTIME
     for known in runtimes.known:
-        assert runtimes.can_provide(known.version)
-        assert runtimes.can_provide(known.release)
+        assert runtimes.try_to_provide(known.version)
+        assert runtimes.try_to_provide(known.release)
         like = language.make_runtimes(like=known.version)
         assert {one.version for one in like.known} == {known.version}
 

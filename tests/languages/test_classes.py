@@ -52,7 +52,7 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 
 def single_revision(found: Mined) -> dict[str, SingleRevisionRow]:
-    segments = Store(found.store).load_segments(found.report.partitions[0])
+    segments = Store(found.store).load_current_segments(found.report.partitions[0])
     return {row.test_file: row for segment in segments for row in segment.single_revision}
 
 

@@ -234,7 +234,7 @@ def test_a_test_process_that_does_not_start_has_the_outcome_infra(
 def test_both_revisions_of_a_pair_are_built_in_the_same_way(place: Place) -> None:
     old, new = place.built.old, place.built.new
     assert (old.rev, new.rev) == (place.revs['first'], place.revs['second'])
-    assert (old.summary, new.summary) == ('built', 'built')
+    assert (old.built_or_first_failure, new.built_or_first_failure) == ('built', 'built')
     assert (old.builder, old.runtime, old.runtimes_tried) == (
         new.builder,
         new.runtime,
@@ -252,7 +252,7 @@ def test_a_broken_revision_reports_its_trouble_and_the_other_is_built(place: Pla
 def test_a_pair_gives_the_same_verdicts_after_other_pairs_are_built(place: Place) -> None:
     whole = CellEdits(tests=((place.test_file, place.tests(sells=place.specimen.selling(2))),))
     before = place.compiled('first', 'second', whole)
-    told, content = place.verdict('sells', before), place.built.digest_content(before)
+    told, content = place.verdict('sells', before), place.built.digest_run_inputs(before)
     other = place.build('second', 'same')
     (price,) = other.run(
         other.compile(place.revs['second'], place.revs['same'], '.'),
@@ -263,7 +263,7 @@ def test_a_pair_gives_the_same_verdicts_after_other_pairs_are_built(place: Place
     assert (told.outcome, price.outcome) == (Outcome.PASS, Outcome.PASS)
     assert place.verdict('sells', before).outcome is Outcome.PASS
     assert place.verdict('sells', place.compiled('first', 'second')).outcome is Outcome.FAIL
-    assert place.built.digest_content(place.compiled('first', 'second', whole)) == content
+    assert place.built.digest_run_inputs(place.compiled('first', 'second', whole)) == content
 
 
 def test_a_test_that_does_not_compile_leaves_the_others_runnable(place: Place) -> None:
@@ -322,7 +322,7 @@ def test_only_equal_cells_have_equal_content_digests(place: Place) -> None:
     built = place.build('same', 'second')
     edits = CellEdits(tests=((place.test_file, place.tests(more=place.specimen.selling(1))),))
     one, other, code, edited = (
-        built.digest_content(built.compile(place.revs[tests], place.revs[code], '.', edits=some))
+        built.digest_run_inputs(built.compile(place.revs[tests], place.revs[code], '.', edits=some))
         for tests, code, some in (
             ('first', 'second', None),
             ('same', 'second', None),
@@ -338,7 +338,7 @@ def test_only_equal_cells_have_equal_content_digests(place: Place) -> None:
 def test_a_forgotten_revision_is_built_anew(place: Place) -> None:
     built, known = place.build().new, place.build().new
     assert known.cpu_seconds == 0.0
-    place.engine.forget_revision(place.revs['second'])
+    place.engine.remove_builds_of_revision(place.revs['second'])
     again = place.build().new
     assert again.cpu_seconds > 0.0
     assert again.modules == built.modules
@@ -398,13 +398,13 @@ def names_in(place: Place, text: bytes) -> list[str]:
 
 def test_a_revision_is_recognised_and_read_by_its_files(place: Place) -> None:
     assert all(
-        place.specimen.language.can_build_revision(place.repository, rev)
+        place.specimen.language.looks_buildable(place.repository, rev)
         for rev in place.revs.values()
     )
     tree = place.specimen.language.READING.open_tree(place.repository, place.revs['first'])
     assert names_in(place, tree.read_content(place.test_file)) == list(place.bodies)
-    assert tree.find_module(place.test_file) == '.'
-    assert not tree.is_source(place.test_file)
+    assert tree.find_module_folder(place.test_file) == '.'
+    assert not tree.belongs_to_code(place.test_file)
     assert tree.belongs_to_tests(place.test_file)
     assert not any(map(tree.belongs_to_tests, place.specimen.code(1)))
 
@@ -419,7 +419,9 @@ def test_surgery_cuts_a_target_out_and_keeps_the_other_tests(place: Place) -> No
     assert surgery.make_start_file(
         text, None, [StartTarget(method=place.specimen.method('fails'))]
     ) is (None)
-    put_back = surgery.transplant_tests(start, text, [Graft(new=place.specimen.method('fails'))])
+    put_back = surgery.transplant_tests_into_old(
+        start, text, [Graft(new=place.specimen.method('fails'))]
+    )
     assert sorted(names_in(place, put_back)) == sorted(place.bodies)
 
 
@@ -439,7 +441,7 @@ def test_halting_the_engine_ends_running_tests_and_refuses_new_ones(place: Place
     thread = threading.Thread(target=run)
     thread.start()
     wait_until(lambda: alive(LEFT))
-    place.engine.halt()
+    place.engine.stop_running_processes()
     thread.join(timeout=60)
     assert [type(end) for end in ends] == [Transient]
     assert alive(LEFT) == []

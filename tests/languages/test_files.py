@@ -76,7 +76,7 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 
 def rows(found: Mined, family: Family) -> dict[tuple[str, str | None], SingleRevisionRow]:
-    segments = Store(found.store).load_segments(found.report.partitions[0])
+    segments = Store(found.store).load_current_segments(found.report.partitions[0])
     return {
         (row.test_file, row.start_builder): row
         for segment in segments

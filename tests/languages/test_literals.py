@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.literals import group_literals, replace_pieces
+from coevo.languages.literals import group_words_in_literals, replace_pieces
 from coevo.languages.table import get_reading
 
 
 def replace(language: str, source: str, wanted: str) -> str:
     rules, text = get_reading(language).LEXIS, source.encode()
-    groups = group_literals(rules, text, 0, len(text))
+    groups = group_words_in_literals(rules, text, 0, len(text))
     return replace_pieces(text, groups[wanted.encode()]).decode()
 
 
@@ -33,4 +33,4 @@ def test_a_word_or_number_is_replaced_in_all_literals(
 
 def test_names_escapes_and_comments_are_no_literals() -> None:
     source = b"total = count3('\\nab')  # seven 7"
-    assert dict(group_literals(get_reading('python').LEXIS, source, 0, len(source))) == {}
+    assert dict(group_words_in_literals(get_reading('python').LEXIS, source, 0, len(source))) == {}

@@ -82,7 +82,7 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 
 def rows(found: Mined) -> dict[str | None, SingleRevisionRow]:
-    segments = Store(found.store).load_segments(found.report.partitions[0])
+    segments = Store(found.store).load_current_segments(found.report.partitions[0])
     return {row.unit: row for segment in segments for row in segment.single_revision}
 
 

@@ -55,7 +55,7 @@ def asked(repository: Path, store: Path) -> MineOptions:
 def segment(options: MineOptions) -> Segment:
     with known_toy():
         (partition,) = mine(options).partitions
-    (found,) = Store(options.store).load_segments(partition)
+    (found,) = Store(options.store).load_current_segments(partition)
     return found
 
 
@@ -68,7 +68,7 @@ def make_dear(folder: Path) -> int:
     """Let what is kept of each file say that its mutants took a thousand seconds; their number."""
     dear = 0
     for file in folder.glob('??/*'):
-        kept = json.loads(durable.load_checksummed(file) or b'')
+        kept = json.loads(durable.load_checksummed_removing_damaged(file) or b'')
         for one in kept.get('spent', ()):
             if one['step'] == 'mutants':
                 one['cpu_seconds'] = 1000.0

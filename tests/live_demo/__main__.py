@@ -24,7 +24,7 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.results import load_results
 from coevo.model.errors import Fatal
 from coevo.snapshots.verification import verify_snapshot
-from coevo.storage.sole_use import NAME as LOCK, lock_for_sole_use
+from coevo.storage.sole_use import NAME as LOCK, lock_for_sole_use_or_refuse
 from tests.live_demo import history
 from tests.prefect_server import ROOT, Server, deploy, logged, prefect_server, worker
 from tests.settings_files import settings
@@ -96,7 +96,7 @@ def main() -> int:
     console = Console(width=120)
     found: dict[str, int] = {}
     try:
-        with lock_for_sole_use(FOLDER), scene(console) as open_scene:
+        with lock_for_sole_use_or_refuse(FOLDER), scene(console) as open_scene:
             for name, value in play(open_scene):
                 found[name] = value
         held = expect(console, found) and not leaks(console)

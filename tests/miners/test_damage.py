@@ -9,7 +9,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from miners.cloning.clones import obtain_clone
-from miners.cloning.damage import mark_suspect_commits
+from miners.cloning.damage import request_rebuild_for_suspect_commits
 from miners.cloning.remotes import protect_commits_from_removal
 from miners.discovery.crawls import load_crawl_time, record_clone_refs
 from tests.miners.hosting import refs
@@ -87,10 +87,10 @@ def test_suspect_commit_causes_one_rebuild_of_the_clone(source: Path, store: Pat
     lose(clone, first)
     obtain_clone(str(source), store=store)
     assert not list(clone.glob('objects/pack/*.pack'))  # nobody has looked at it
-    assert mark_suspect_commits(clone, [first])
+    assert request_rebuild_for_suspect_commits(clone, [first])
     obtain_clone(str(source), store=store)
     assert Repository(clone).get_commit(first).rev == first
-    assert not mark_suspect_commits(clone, [first])
+    assert not request_rebuild_for_suspect_commits(clone, [first])
 
 
 def test_unreadable_refs_are_repaired_and_reported(source: Path, store: Path) -> None:

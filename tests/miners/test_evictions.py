@@ -12,11 +12,11 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.model.errors import Transient
-from coevo.storage.clone_folders import ClonePins, locate_clone, lock_for_use
+from coevo.storage.clone_folders import ClonePins, locate_clone, wait_for_use_lock
 from miners.cloning.clones import obtain_clone, pin_clone, pin_existing_clone
 from miners.cloning.mirror_git import count_bytes
 from miners.cloning.remotes import FetchLimits, protect_commits_from_removal
-from miners.cloning.tombstones import make_room
+from miners.cloning.tombstones import evict_clones_to_make_room
 from miners.discovery.crawls import CRAWL, load_crawl_time, record_clone_refs
 from tests.git_server import Fault
 from tests.miners.hosting import Host, hosting, refs
@@ -47,11 +47,13 @@ def test_least_recently_used_clones_are_evicted_and_no_more_than_needed(
     for number, name in enumerate(['a/newest', 'a/oldest', 'a/middle']):
         one = count_bytes(obtain_clone(host.url, store=store, name=name).git_dir)
         used_at(store, name, (3, 1, 2)[number])
-    assert make_room(store / 'clones', FetchLimits(store_bytes=3 * one)) == ()
-    assert make_room(store / 'clones', FetchLimits(store_bytes=2 * one + 999)) == ('a+oldest',)
-    assert make_room(store / 'clones', FetchLimits(store_bytes=2 * one + 999), needed=one) == (
-        'a+middle',
+    assert evict_clones_to_make_room(store / 'clones', FetchLimits(store_bytes=3 * one)) == ()
+    assert evict_clones_to_make_room(store / 'clones', FetchLimits(store_bytes=2 * one + 999)) == (
+        'a+oldest',
     )
+    assert evict_clones_to_make_room(
+        store / 'clones', FetchLimits(store_bytes=2 * one + 999), needed=one
+    ) == ('a+middle',)
     assert locate_clone(store, 'a/newest').is_dir()
 
 
@@ -66,11 +68,11 @@ def test_run_evicts_unused_clones_to_make_room_for_its_own(host: Host, store: Pa
 
 def test_clone_in_use_is_not_evicted(host: Host, store: Path) -> None:
     with pin_clone(host.url, store=store, name='octo/cat') as clone:
-        assert make_room(store / 'clones', NOTHING) == ()
-        with lock_for_use(clone.git_dir):
+        assert evict_clones_to_make_room(store / 'clones', NOTHING) == ()
+        with wait_for_use_lock(clone.git_dir):
             pass
-        assert make_room(store / 'clones', NOTHING) == ()
-    assert make_room(store / 'clones', NOTHING) == ('octo+cat',)
+        assert evict_clones_to_make_room(store / 'clones', NOTHING) == ()
+    assert evict_clones_to_make_room(store / 'clones', NOTHING) == ('octo+cat',)
 
 
 def test_one_file_descriptor_pins_any_number_of_clones(host: Host, store: Path) -> None:
@@ -79,9 +81,9 @@ def test_one_file_descriptor_pins_any_number_of_clones(host: Host, store: Path) 
         for git_dir in (*clones[:2], clones[0]):
             pins.pin(git_dir)
         assert len(list_open_files(store)) == 1
-        assert make_room(store / 'clones', NOTHING) == ('octo+c',)
+        assert evict_clones_to_make_room(store / 'clones', NOTHING) == ('octo+c',)
     assert list_open_files(store) == []
-    assert make_room(store / 'clones', NOTHING) == ('octo+a', 'octo+b')
+    assert evict_clones_to_make_room(store / 'clones', NOTHING) == ('octo+a', 'octo+b')
     assert not list((store / 'clones').glob('*.pins'))
 
 
@@ -93,7 +95,7 @@ def test_pins_of_a_killed_process_do_not_prevent_eviction(host: Host, store: Pat
     )
     subprocess.run([sys.executable, '-c', code, git_dir], check=False)
     assert len(list((store / 'clones').glob('*.pins'))) == 1
-    assert make_room(store / 'clones', NOTHING) == ('octo+cat',)
+    assert evict_clones_to_make_room(store / 'clones', NOTHING) == ('octo+cat',)
     assert not list((store / 'clones').glob('*.pins'))
 
 
@@ -107,11 +109,11 @@ def test_clone_that_cannot_be_fetched_again_is_not_evicted(
         [git(host.cat, 'rev-parse', 'v1')],
     )
     host.backend.faults.append(Fault(status=404))
-    assert make_room(store / 'clones', NOTHING) == ()
+    assert evict_clones_to_make_room(store / 'clones', NOTHING) == ()
     host.backend.faults.append(Fault(status=503))
-    assert make_room(store / 'clones', NOTHING) == ()
+    assert evict_clones_to_make_room(store / 'clones', NOTHING) == ()
     assert 'above their limit' in caplog.text
-    assert make_room(store / 'clones', NOTHING) == ('octo+cat',)
+    assert evict_clones_to_make_room(store / 'clones', NOTHING) == ('octo+cat',)
 
 
 def test_evicted_clone_is_restored_as_it_was(host: Host, store: Path) -> None:
@@ -125,7 +127,7 @@ def test_evicted_clone_is_restored_as_it_was(host: Host, store: Path) -> None:
     record_clone_refs(Repository(clone.git_dir))
     before, crawled = refs(clone), load_crawl_time(clone.git_dir)
     assert sum(ref.startswith('refs/coevo/kept/') for ref in before) == 3
-    assert make_room(store / 'clones', NOTHING) == ('octo+cat',)
+    assert evict_clones_to_make_room(store / 'clones', NOTHING) == ('octo+cat',)
     assert count_bytes(store / 'clones') < 350_000  # three pull requests of 100 kB
     with pin_existing_clone(store, 'octo/cat') as git_dir:
         assert refs(git_dir) == before
@@ -145,7 +147,7 @@ def test_commits_deleted_at_the_source_since_the_last_fetch_survive_eviction(
     clone = obtain_clone(host.url, store=store, name='octo/cat')
     lost = git(host.cat, 'rev-parse', 'refs/pull/1/head')
     git(host.cat, 'update-ref', '-d', 'refs/pull/1/head')
-    make_room(store / 'clones', NOTHING)
+    evict_clones_to_make_room(store / 'clones', NOTHING)
     git(host.cat, 'gc', '--quiet', '--prune=now')
     obtain_clone(host.url, store=store, name='octo/cat')
     assert refs(clone)[f'refs/coevo/kept/{lost}'] == lost
@@ -161,7 +163,7 @@ def test_history_rewritten_after_eviction_is_fetched_by_id_or_reported_lost(
         git(host.cat, 'update-ref', 'refs/pull/1/head', lost)
         clone = obtain_clone(host.url, store=store, name=f'a/pruned-{pruned}')
         git(host.cat, 'update-ref', '-d', 'refs/pull/1/head')
-        make_room(store / 'clones', NOTHING)
+        evict_clones_to_make_room(store / 'clones', NOTHING)
         if not pruned:
             branch = git(host.cat, 'rev-parse', 'main')
             commit(host.cat, 'other', {'Z.java': 'class Z {}'}, parents=[])
@@ -185,7 +187,7 @@ def test_unfinished_clone_can_be_evicted(host: Host, store: Path) -> None:
     with pytest.raises(Transient):
         obtain_clone(host.url, store=store, name='octo/cat')
     assert count_bytes(store / 'clones') > 200_000
-    assert make_room(store / 'clones', NOTHING) == ('octo+cat',)
+    assert evict_clones_to_make_room(store / 'clones', NOTHING) == ('octo+cat',)
     assert count_bytes(store / 'clones') == 0
 
 
@@ -194,7 +196,7 @@ def test_restoring_a_clone_with_new_commits_records_a_new_crawl(host: Host, stor
     clone = locate_clone(store, 'octo/cat')
     record_clone_refs(Repository(clone))
     before = (clone / CRAWL).read_bytes()
-    make_room(store / 'clones', NOTHING)
+    evict_clones_to_make_room(store / 'clones', NOTHING)
     commit(host.cat, 'more', {'A.java': 'class A { int a; }'})
     with pin_existing_clone(store, 'octo/cat'):
         assert (clone / CRAWL).read_bytes() != before
@@ -203,6 +205,6 @@ def test_restoring_a_clone_with_new_commits_records_a_new_crawl(host: Host, stor
 def test_a_clone_of_another_machine_is_fetched_from_its_address(host: Host, store: Path) -> None:
     with pin_existing_clone(store, 'octo/cat', host.url) as git_dir:
         assert load_crawl_time(git_dir)
-        assert make_room(store / 'clones', NOTHING) == ()
+        assert evict_clones_to_make_room(store / 'clones', NOTHING) == ()
     with pin_existing_clone(store, 'octo/dog') as git_dir:
         assert not git_dir.exists()

@@ -56,8 +56,8 @@ def test_search_finds_every_repository_once_by_stars_and_then_by_dates(server: S
     assert set(found.items) == {*range(1, TIED + 1), *range(5000, 5300)}
     assert found.is_complete
     assert found.parts_total == found.total == TIED + 300
-    assert any('created:' in part.query for part in found.unsplit_parts)
-    assert all(part.total < CAP and part.shown == part.total for part in found.unsplit_parts)
+    assert any('created:' in part.query for part in found.read_parts)
+    assert all(part.total < CAP and part.shown == part.total for part in found.read_parts)
 
 
 def test_total_of_a_split_part_is_the_sum_of_its_halves(server: Server) -> None:
@@ -76,7 +76,7 @@ def test_total_of_a_split_part_is_the_sum_of_its_halves(server: Server) -> None:
 @pytest.mark.slow
 def test_unsplittable_part_is_reported(server: Server) -> None:
     found = searched(server, 'language:Scala')
-    (part,) = [one for one in found.unsplit_parts if one.outcome is SearchOutcome.UNSPLITTABLE]
+    (part,) = [one for one in found.read_parts if one.outcome is SearchOutcome.UNSPLITTABLE]
     assert (part.total, part.shown) == (CAP + 10, CAP)
     assert not found.is_complete
     assert 'stars:1000..1000 created:' in part.query

@@ -55,7 +55,7 @@ def test_clone_has_all_objects_that_its_partial_source_has(source: Path, tmp_pat
         str(partial(source, tmp_path / 'some.git', 'blob:limit=1k')), store=tmp_path
     )
     found = Repository(clone.git_dir)
-    assert found.absent_object_ids == {large}
+    assert found.object_ids_absent_at_source == {large}
     assert found.resolve('v1') == git(source, 'rev-parse', 'HEAD')
     assert found.load_text(git(source, 'rev-parse', 'HEAD~2'), 'A.java') == 'class A {}\n'
     with pytest.raises(CorruptObject, match=large):
@@ -74,12 +74,12 @@ def test_clone_is_updated_and_completed_when_its_partial_source_is(
     clone = obtain_clone(str(some), store=store)
     found = Repository(clone.git_dir)
     assert found.resolve(clone.default_ref) == other
-    assert found.absent_object_ids == {
+    assert found.object_ids_absent_at_source == {
         git(source, 'rev-parse', f'{rev}.bin') for rev in ('HEAD~2:large', 'HEAD:b')
     }
     git(some, 'fetch', '-q', '--refetch', '--no-filter', f'file://{source}', '+refs/*:refs/*')
     again = Repository(obtain_clone(str(some), store=store).git_dir)
-    assert again.absent_object_ids == frozenset()
+    assert again.object_ids_absent_at_source == frozenset()
     assert again.blob(git(source, 'rev-parse', 'HEAD~2:large.bin')) == LARGE
 
 
@@ -117,7 +117,7 @@ def test_pairs_that_need_missing_files_are_dropped_until_the_objects_arrive(
 
 
 def dropped(store: Path, report: MineReport) -> Counter[str]:
-    segments = Store(store).load_segments(report.partitions[0])
+    segments = Store(store).load_current_segments(report.partitions[0])
     return Counter(str(drop.reason) for one in segments for drop in one.drops)
 
 

@@ -11,7 +11,7 @@ from coevo.evaluation.outcomes import AttemptProtocol, TaskOutcome
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import write_results
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
-from coevo.evaluation.suites.results import write_suites
+from coevo.evaluation.suites.results import write_or_remove_suites
 from coevo.model.families import SuiteAdequacy
 from coevo.model.records import compute_short_hash
 from coevo.model.segment import Segment
@@ -34,9 +34,9 @@ def make(folder: Path) -> Path:
     store = Store(folder / 'store')
     found = [_dated(number) for number in range(1, 17)]
     with store.lock_partition(segments.PARTITION):
-        store.write_walk(segments.PARTITION, segments.walk(*range(1, 9)))
+        store.merge_walk_into_stored(segments.PARTITION, segments.walk(*range(1, 9)))
         for segment in found[:8]:
-            store.write_segment(segments.PARTITION, segment)
+            store.write_segment_unless_intact(segments.PARTITION, segment)
         store.compact_segments(segments.PARTITION)
     segments.fill_elsewhere(store, OTHER, *found[8:], head=17)
     snapshots.write_unverified(store, folder / 'snapshot', '2024-06')
@@ -113,7 +113,7 @@ def score(
         for one in scored_suites(successes)
     ]
     write_results(folder, found)
-    write_suites(folder, suites)
+    write_or_remove_suites(folder, suites)
     write_report(folder, found, suites)
     return folder
 

@@ -37,7 +37,7 @@ def test_catalogue_is_rebuilt_from_the_published_snapshots(
     assert not (published / 'catalogue.json').exists()
     listed = load_catalogue(published)  # a folder of this machine tells by itself
     for _ in range(2):
-        publishing.rebuild_catalogue(published)
+        publishing.rebuild_catalogue_and_get_address(published)
         assert load_catalogue(published) == listed
     assert [one.name for one in listed] == ['2024-01', '2024-02']
     assert main(['query', '--list', str(published)]) == 0
@@ -62,7 +62,7 @@ def test_catalogue_is_rebuilt_from_the_published_snapshots(
 def test_latest_snapshot_is_opened(
     published: Path, kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publishing.rebuild_catalogue(published)
+    publishing.rebuild_catalogue_and_get_address(published)
     place: Root | str = published
     if kind == 's3':
         place = Url(f'{request.getfixturevalue("bucket")}/public')

@@ -18,7 +18,7 @@ from coevo.evaluation.options import verify_and_get_sha256
 from coevo.model.errors import Fatal
 from coevo.model.listener import Listener
 from coevo.snapshots.code_free.filling import FillSelection, fill_edition
-from coevo.snapshots.snapshot import open_snapshots, suggest_filling
+from coevo.snapshots.snapshot import format_filling_command, open_snapshots
 from coevo.snapshots.verification import verify_snapshot
 from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
@@ -300,8 +300,8 @@ def test_half_filled_folder_serves_its_tasks_and_names_the_command_for_others(
 
 
 def test_suggested_command_names_three_tasks_at_most() -> None:
-    assert suggest_filling('2026-06', *'abc') == '`coevo get 2026-06 --only-tasks a b c`'
-    assert suggest_filling('2026-06', *'abcd') == '`coevo get 2026-06 --only-tasks a b c …`'
+    assert format_filling_command('2026-06', *'abc') == '`coevo get 2026-06 --only-tasks a b c`'
+    assert format_filling_command('2026-06', *'abcd') == '`coevo get 2026-06 --only-tasks a b c …`'
 
 
 # -- what Git says --

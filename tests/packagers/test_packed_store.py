@@ -79,7 +79,7 @@ def load_records(folder: Path) -> list[object]:
     names = sorted(measures.find_latest_measures(store.storage, partition).values())
     return [
         store.load_walk(partition),
-        *store.load_segments(partition),
+        *store.load_current_segments(partition),
         *(measures.load_measures(store.storage, partition, name) for name in names),
     ]
 
@@ -111,7 +111,7 @@ def test_unpacked_store_has_the_same_records_and_releases_the_same_bytes(
 
 def test_pack_holds_no_line_of_the_code(store: Path, pack: Path) -> None:
     (partition,) = Store(store).list_partitions()
-    stored = ''.join(str(segment) for segment in Store(store).load_segments(partition))
+    stored = ''.join(str(segment) for segment in Store(store).load_current_segments(partition))
     assert all(line in stored for line in LINES)
     content = b''.join(unpack_content(pack).values()).decode()
     assert not any(line in content for line in LINES)
@@ -210,7 +210,7 @@ def test_withdrawn_rows_are_not_packed(
 ) -> None:
     other = Path(shutil.copytree(store, tmp_path / 'store'))
     (partition,) = Store(other).list_partitions()
-    pair = next(Store(other).load_segments(partition)).pair
+    pair = next(Store(other).load_current_segments(partition)).pair
     name = pair.repo if kind == 'repository' else pair.pair_id
     command = ['pipeline', 'withdraw', '--store', str(other), f'--{kind}', name]
     assert main([*command, '--reason', 'its owners asked for it']) == 0

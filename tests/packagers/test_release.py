@@ -71,8 +71,8 @@ def test_mining_order_does_not_change_the_snapshot(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_interrupted_and_resumed_run_does_not_change_the_snapshot(tmp_path: Path) -> None:
     halved = Store(tmp_path / 'halved')
-    halved.write_walk(PARTITION, segments.walk(1, 2))
-    halved.write_segment(
+    halved.merge_walk_into_stored(PARTITION, segments.walk(1, 2))
+    halved.write_segment_unless_intact(
         PARTITION, segment(2, key='key-2')
     )  # killed here: neither complete nor compacted
     segments.fill(halved, 1, 2)
@@ -87,8 +87,8 @@ def test_interrupted_and_resumed_run_does_not_change_the_snapshot(tmp_path: Path
 def test_measured_seconds_change_only_the_timings_table(tmp_path: Path) -> None:
     for name, seconds in (('a', 1.5), ('b', 2.5)):
         store = Store(tmp_path / name / 'store')
-        store.write_walk(PARTITION, segments.walk(1))
-        store.write_segment(PARTITION, segment(1, cpu_seconds=seconds))
+        store.merge_walk_into_stored(PARTITION, segments.walk(1))
+        store.write_segment_unless_intact(PARTITION, segment(1, cpu_seconds=seconds))
         snapshots.write(store, tmp_path / name / 'snapshot')
     assert content(tmp_path / 'a' / 'snapshot') == content(tmp_path / 'b' / 'snapshot')
     timed = [rows(tmp_path / name / 'snapshot', 'timings')[0]['cpu_seconds'] for name in 'ab']
@@ -97,11 +97,11 @@ def test_measured_seconds_change_only_the_timings_table(tmp_path: Path) -> None:
 
 def test_release_of_pairs_by_two_versions_of_the_code_says_so(tmp_path: Path) -> None:
     store = Store(tmp_path / 'store')
-    store.write_walk(PARTITION, segments.walk(1, 2))
+    store.merge_walk_into_stored(PARTITION, segments.walk(1, 2))
     younger = segment(2)
     pair = dataclasses.replace(younger.pair, engine_version='ba9876543210')
-    store.write_segment(PARTITION, segment(1))
-    store.write_segment(PARTITION, dataclasses.replace(younger, pair=pair))
+    store.write_segment_unless_intact(PARTITION, segment(1))
+    store.write_segment_unless_intact(PARTITION, dataclasses.replace(younger, pair=pair))
     report = snapshots.write(store, tmp_path / 'snapshot')
     told = (
         'pairs of java were mined by 2 versions of the code (1 by 0123456789ab, 1 by ba9876543210)'
@@ -168,8 +168,10 @@ def test_an_empty_store_is_not_released(tmp_path: Path) -> None:
 
 def test_pairs_mined_without_a_sandbox_are_not_released(store: Store, tmp_path: Path) -> None:
     unsafe = segments.pair(3, sandbox='none')
-    store.write_walk(PARTITION, segments.walk(3))
-    store.write_segment(PARTITION, dataclasses.replace(segment(3, key='key-3'), pair=unsafe))
+    store.merge_walk_into_stored(PARTITION, segments.walk(3))
+    store.write_segment_unless_intact(
+        PARTITION, dataclasses.replace(segment(3, key='key-3'), pair=unsafe)
+    )
     with pytest.raises(Fatal, match='--sandbox none'):
         snapshots.write(store, tmp_path / 'snapshot')
     assert not (tmp_path / 'snapshot').exists()
@@ -242,10 +244,10 @@ def test_same_edit_in_a_later_pair_is_a_duplicate_of_the_first(
         old_source=original.old_source,
         new_source=original.new_source,
     )
-    store.write_walk(PARTITION, segments.walk(3))
+    store.merge_walk_into_stored(PARTITION, segments.walk(3))
     mined = segment(3, key='key-3')
     copied = dataclasses.replace(mined, methods=(copy, *mined.methods[1:]))
-    store.write_segment(PARTITION, copied)
+    store.write_segment_unless_intact(PARTITION, copied)
     snapshots.write(store, tmp_path / 'snapshot')
     pointing = {
         row['method_id']: row['duplicate_of']
@@ -298,7 +300,7 @@ def test_cutoff_of_another_time_zone_is_written_in_utc(store: Store, tmp_path: P
     east = datetime(2024, 1, 3, 13, tzinfo=timezone(timedelta(hours=1)))
     walk = store.load_walk(PARTITION)
     told = dataclasses.replace(walk.repository, cutoff=east)
-    store.write_walk(PARTITION, dataclasses.replace(walk, repository=told))
+    store.merge_walk_into_stored(PARTITION, dataclasses.replace(walk, repository=told))
     snapshots.write(store, tmp_path / 'snapshot')
     (shown,) = manifest(tmp_path / 'snapshot')['walks']
     assert shown['cutoff'] == '2024-01-03T12:00:00+00:00'
@@ -408,9 +410,11 @@ def test_manifest_has_the_checksum_of_every_other_file(store: Store, tmp_path: P
 
 def test_manifest_lists_the_tools_that_the_mining_used(store: Store, tmp_path: Path) -> None:
     """Not those of the machine that releases; a store may hold what several versions made."""
-    store.write_walk(PARTITION, segments.walk(3))
+    store.merge_walk_into_stored(PARTITION, segments.walk(3))
     newer = segments.pair(3, candidates=5, tools=('jacoco 0.9', 'refactoring-miner 3.0'))
-    store.write_segment(PARTITION, dataclasses.replace(segment(3, key='key-3'), pair=newer))
+    store.write_segment_unless_intact(
+        PARTITION, dataclasses.replace(segment(3, key='key-3'), pair=newer)
+    )
     snapshots.write(store, tmp_path / 'snapshot')
     tools = manifest(tmp_path / 'snapshot')['tools']
     assert (tools['jacoco'], tools['refactoring-miner']) == (['0.8', '0.9'], ['3.0'])
@@ -418,7 +422,7 @@ def test_manifest_lists_the_tools_that_the_mining_used(store: Store, tmp_path: P
 
 
 def test_unmined_pairs_are_reported(store: Store, tmp_path: Path) -> None:
-    store.write_walk(PARTITION, segments.walk(3))
+    store.merge_walk_into_stored(PARTITION, segments.walk(3))
     report = snapshots.write(store, tmp_path / 'snapshot')
     assert 'missing in it: 1 pair of example/ferry (parents)' in report.sentence
     assert manifest(tmp_path / 'snapshot')['walks'][0]['pairs_unmined'] == 1

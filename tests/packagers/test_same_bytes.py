@@ -131,7 +131,9 @@ def test_row_groups_equal_those_of_the_whole_table(
     """Dictionaries stand in them by the order of the whole table, nested ones as well."""
     whole = build_table(TABLES[name], list(getattr(rows, name)))
     made = partial(build_table, TABLES[name])
-    groups = list(build_row_groups(whole.schema, getattr(rows, name), size, made=made, at_once=3))
+    groups = list(
+        build_row_groups(whole.schema, getattr(rows, name), size, make_table=made, at_once=3)
+    )
     assert [len(group) for group in groups[:-1]] == [size] * (len(groups) - 1)
     with pq.ParquetWriter(tmp_path / 'whole', whole.schema) as file:
         if len(whole):

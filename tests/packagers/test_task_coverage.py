@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coevo.languages.traces import CoveredLine, Trace
-from coevo.measures.coverage import measure_each_dependency
+from coevo.measures.coverage import measure_each_method
 from coevo.model.dependencies import CoupledBy, Dependency, DependencyList, Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.words import MethodChange
 from packagers.task_commands import TaskDependencies
-from packagers.tasks import compute_task_coverages
+from packagers.tasks import compute_coverage_by_method
 from tests import segments
 
 FILE = 'src/main/java/p/Shop.java'
@@ -47,7 +47,7 @@ def line(number: int, *, hit: bool) -> CoveredLine:
 
 def row(name: str, hits: set[int], *dependencies: Dependency) -> MethodRow:
     lines = tuple(line(number, hit=number in hits) for number in (2, 3, 6, 7, 8, 11))
-    covered = measure_each_dependency(dependencies, Trace(executed=(), lines={FILE: lines}))
+    covered = measure_each_method(dependencies, Trace(executed=(), lines={FILE: lines}))
     return replace(
         segments.method(1, name, MethodChange.CHANGED, segments.UPDATE),
         dependencies=dependencies,
@@ -64,7 +64,7 @@ UNTRACED = replace(row('untraced', set(), SELL), covered_dependencies=None)
 def test_each_method_is_measured_on_all_dependencies_of_its_task() -> None:
     rows = [SELLS, TAXES, UNTRACED]
 
-    found = compute_task_coverages(rows, TaskDependencies.from_rows(rows).listed_dependencies)
+    found = compute_coverage_by_method(rows, TaskDependencies.from_rows(rows).listed_dependencies)
 
     assert set(found) == {SELLS.method_id, TAXES.method_id}
     sells, taxes = found[SELLS.method_id], found[TAXES.method_id]
@@ -79,7 +79,7 @@ def test_merely_executed_dependencies_count_if_no_method_calls_any() -> None:
 
     assert TaskDependencies.from_rows([deep]).which is DependencyList.EXECUTED
     assert TaskDependencies.from_rows([deep]).listed_dependencies == (LOG,)
-    (found,) = compute_task_coverages(
+    (found,) = compute_coverage_by_method(
         [deep], TaskDependencies.from_rows([deep]).listed_dependencies
     ).values()
     assert (found.lines, found.known_lines, found.covered_lines) == (3, 1, 1)

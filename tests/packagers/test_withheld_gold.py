@@ -15,9 +15,9 @@ from coevo.agents.templates import compose_task_question
 from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.judging.start_states import (
-    decode_files,
-    encode_files,
-    list_gold_files,
+    decode_files_from_json,
+    encode_files_as_json,
+    list_code_files_changed_by_gold,
     restore_start_file,
 )
 from coevo.git.repository import Repository
@@ -189,7 +189,7 @@ def test_code_that_a_task_asks_for_is_withheld(toy: None, tmp_path: Path) -> Non
                     start = restore_start_file(repository, task)
                     question = compose_task_question(repository, task, start)
                     told = questions.setdefault(task.task_id, set())
-                    told.add((list_gold_files(task), question))
+                    told.add((list_code_files_changed_by_gold(task), question))
     assert questions
     assert all(len(told) == 1 for told in questions.values())
     assert all(gold for told in questions.values() for gold, _ in told)
@@ -199,10 +199,10 @@ FILES = (('a', None), ('b', b'text\n'), ('c', b'\xff\x00'))
 
 
 def test_files_of_a_start_state_survive_json() -> None:
-    assert decode_files(encode_files(FILES)) == FILES
+    assert decode_files_from_json(encode_files_as_json(FILES)) == FILES
 
 
 @pytest.mark.parametrize('text', ['', '[]', '{"a": 1}', '{"a": {"base64": "?"}}', '{"a": {}}'])
 def test_other_json_is_no_start_state(text: str) -> None:
     with pytest.raises(ValueError, match=r'JSON|base64'):
-        decode_files(text)
+        decode_files_from_json(text)

@@ -23,15 +23,15 @@ class Adapter(Protocol):
         """Environment variables in the sandbox, such as a dummy key if the agent requires one."""
 
     @property
-    def INSTALL(self) -> str:
+    def INSTALL_INSTRUCTIONS(self) -> str:
         """Instructions to install its software into the folder DIR, which --software names."""
 
     @property
-    def SOFTWARE(self) -> Path | None:
+    def BUNDLED_FILE(self) -> Path | None:
         """A file of coevo that is mounted in /agent; None if --software names a folder instead."""
 
     @property
-    def HAS_TOOLS(self) -> bool:
+    def RUNS_COMMANDS(self) -> bool:
         """True if the agent runs commands.
 
         Such an agent needs a language's tools and a task's libraries.

@@ -17,6 +17,6 @@ ENVIRONMENT = {
     'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC': '1',
     'DISABLE_AUTOUPDATER': '1',
 }
-INSTALL = 'npm install --prefix DIR @anthropic-ai/claude-code'
-SOFTWARE = None
-HAS_TOOLS = True
+INSTALL_INSTRUCTIONS = 'npm install --prefix DIR @anthropic-ai/claude-code'
+BUNDLED_FILE = None
+RUNS_COMMANDS = True

@@ -24,6 +24,6 @@ exec node /agent/node_modules/@google/gemini-cli/bundle/gemini.js --model "$COEV
 """
 APIS = ('gemini',)
 ENVIRONMENT = {'GEMINI_API_KEY': 'none'}
-INSTALL = 'npm install --prefix DIR @google/gemini-cli'
-SOFTWARE = None
-HAS_TOOLS = True
+INSTALL_INSTRUCTIONS = 'npm install --prefix DIR @google/gemini-cli'
+BUNDLED_FILE = None
+RUNS_COMMANDS = True

@@ -46,6 +46,6 @@ ENVIRONMENT = {
     'MSWEA_CONFIGURED': '1',
     'MSWEA_COST_TRACKING': 'ignore_errors',
 }
-INSTALL = '/usr/bin/python3 -m venv DIR && DIR/bin/pip install mini-swe-agent mcp'
-SOFTWARE = None
-HAS_TOOLS = True
+INSTALL_INSTRUCTIONS = '/usr/bin/python3 -m venv DIR && DIR/bin/pip install mini-swe-agent mcp'
+BUNDLED_FILE = None
+RUNS_COMMANDS = True

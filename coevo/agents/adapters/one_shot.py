@@ -6,9 +6,9 @@ from pathlib import Path
 
 from coevo.agents import one_shot
 
-SOFTWARE = Path(one_shot.__file__)
-COMMAND = f'/usr/bin/python3 -I -B /agent/{SOFTWARE.name}'
+BUNDLED_FILE = Path(one_shot.__file__)
+COMMAND = f'/usr/bin/python3 -I -B /agent/{BUNDLED_FILE.name}'
 APIS = ('openai', 'anthropic', 'gemini')
 ENVIRONMENT: dict[str, str] = {}
-INSTALL = 'nothing needs to be installed'
-HAS_TOOLS = False
+INSTALL_INSTRUCTIONS = 'nothing needs to be installed'
+RUNS_COMMANDS = False

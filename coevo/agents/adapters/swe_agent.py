@@ -58,9 +58,9 @@ exec python -m sweagent run --config /tmp/swe.yaml --output_dir /tmp/swe/out \\
 """
 APIS = base.APIS
 ENVIRONMENT = base.ENVIRONMENT
-INSTALL = (
+INSTALL_INSTRUCTIONS = (
     '/usr/bin/python3 -m venv DIR, a checkout of its repository at v1.1.0 as DIR/source, and '
     'DIR/bin/pip install DIR/source mcp'
 )
-SOFTWARE = None
-HAS_TOOLS = True
+BUNDLED_FILE = None
+RUNS_COMMANDS = True

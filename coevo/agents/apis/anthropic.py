@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from coevo.agents.apis.base import Document, get_token_count
+from coevo.agents.apis.base import Document, get_token_count_at_path
 from coevo.agents.apis.fields import (
     Shape,
     allow_anything,
@@ -204,13 +204,13 @@ def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
             counts |= {k: v for k, v in (message.get('usage') or {}).items() if v is not None}
     if named is None or not counts:
         return None
-    written = get_token_count(counts, 'cache_creation_input_tokens')
-    long = get_token_count(counts, 'cache_creation', 'ephemeral_1h_input_tokens')
+    written = get_token_count_at_path(counts, 'cache_creation_input_tokens')
+    long = get_token_count_at_path(counts, 'cache_creation', 'ephemeral_1h_input_tokens')
     return Usage(
         model=named,
-        input=get_token_count(counts, 'input_tokens'),
-        read=get_token_count(counts, 'cache_read_input_tokens'),
+        input=get_token_count_at_path(counts, 'input_tokens'),
+        read=get_token_count_at_path(counts, 'cache_read_input_tokens'),
         written=max(written - long, 0),
         written_long=long,
-        output=get_token_count(counts, 'output_tokens'),
+        output=get_token_count_at_path(counts, 'output_tokens'),
     )

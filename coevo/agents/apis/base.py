@@ -45,22 +45,22 @@ class ModelApi(Protocol):
         """
 
 
-def get_token_count(document: Document | None, *names: str) -> int:
+def get_token_count_at_path(document: Document | None, *path: str) -> int:
     """Return a token count at a path of names in a document; 0 if there is none."""
     value: object = document
-    for name in names:
+    for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, int) else 0
 
 
-def parse_documents(kind: str, content: bytes) -> list[Document]:
+def parse_usage_documents(content_type: str, content: bytes) -> list[Document]:
     """Return the JSON objects of an answer that may state its usage; none if it is not JSON.
 
     An answer is an object, an array of objects, or a stream of events. Of a stream, only events
     that contain the word `usage` are read.
     kind  the content type of the answer
     """
-    if kind.startswith('text/event-stream'):
+    if content_type.startswith('text/event-stream'):
         # All APIs call it usage or usageMetadata. Other events hold a few words of the answer and
         # no counts.
         lines = io.BytesIO(content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from coevo.agents.apis.base import Document, get_token_count
+from coevo.agents.apis.base import Document, get_token_count_at_path
 from coevo.agents.apis.fields import (
     Shape,
     allow_anything,
@@ -151,7 +151,7 @@ def find_objection(path: str, request: Document) -> str | None:
     return why or _REQUEST(_convert_to_camel_case(request), '')
 
 
-def _convert_to_camel_case(value: object, own: bool = False) -> object:
+def _convert_to_camel_case(value: object, keeps_names: bool = False) -> object:
     """Return a value with all names in camel case.
 
     The API reads `cached_content` as `cachedContent`. If two names become equal, the object gets a
@@ -159,8 +159,8 @@ def _convert_to_camel_case(value: object, own: bool = False) -> object:
     own  whether its names are chosen by the agent, so that they stay as they are
     """
     if isinstance(value, list):
-        return [_convert_to_camel_case(item, own) for item in value]
-    if own or not isinstance(value, dict):
+        return [_convert_to_camel_case(item, keeps_names) for item in value]
+    if keeps_names or not isinstance(value, dict):
         return value
     converted: dict[str, object] = {}
     for name, item in value.items():
@@ -182,13 +182,13 @@ def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
         return None
     counts = counted[-1]['usageMetadata']
     call = _CALL.fullmatch(path)
-    cached = get_token_count(counts, 'cachedContentTokenCount')
+    cached = get_token_count_at_path(counts, 'cachedContentTokenCount')
     return Usage(
         model=counted[-1].get('modelVersion') or (call[1] if call else ''),
-        input=get_token_count(counts, 'promptTokenCount')
-        + get_token_count(counts, 'toolUsePromptTokenCount')
+        input=get_token_count_at_path(counts, 'promptTokenCount')
+        + get_token_count_at_path(counts, 'toolUsePromptTokenCount')
         - cached,
         read=cached,
-        output=get_token_count(counts, 'candidatesTokenCount')
-        + get_token_count(counts, 'thoughtsTokenCount'),
+        output=get_token_count_at_path(counts, 'candidatesTokenCount')
+        + get_token_count_at_path(counts, 'thoughtsTokenCount'),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from coevo.agents.apis.base import Document, get_token_count
+from coevo.agents.apis.base import Document, get_token_count_at_path
 from coevo.agents.apis.fields import (
     Shape,
     allow_anything,
@@ -317,10 +317,12 @@ def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
         return None
     counts = counted[-1]['usage']
     side = 'prompt' if path == _CHAT else 'input'
-    cached = get_token_count(counts, f'{side}_tokens_details', 'cached_tokens')
+    cached = get_token_count_at_path(counts, f'{side}_tokens_details', 'cached_tokens')
     return Usage(
         model=counted[-1]['model'],
-        input=get_token_count(counts, f'{side}_tokens') - cached,
+        input=get_token_count_at_path(counts, f'{side}_tokens') - cached,
         read=cached,
-        output=get_token_count(counts, 'completion_tokens' if path == _CHAT else 'output_tokens'),
+        output=get_token_count_at_path(
+            counts, 'completion_tokens' if path == _CHAT else 'output_tokens'
+        ),
     )

@@ -247,7 +247,7 @@ def _parse_message(found: object, place: str) -> Message:
 
 
 def _check_mapping(
-    found: object, place: str, needed: Collection[str], more: Collection[str] | None
+    found: object, place: str, needed_keys: Collection[str], optional_keys: Collection[str] | None
 ) -> Mapping[str, Any]:
     """Return a value unchanged if it is a mapping with text keys and the right ones.
 
@@ -257,12 +257,12 @@ def _check_mapping(
     """
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
         raise Fatal(f'{place} must be a mapping')
-    for key in needed:
+    for key in needed_keys:
         if key not in found:
             raise Fatal(f'{place} has no {key}')
-    if more is not None:
-        for key in sorted(found.keys() - {*needed, *more}):
-            known = ', '.join((*needed, *more))
+    if optional_keys is not None:
+        for key in sorted(found.keys() - {*needed_keys, *optional_keys}):
+            known = ', '.join((*needed_keys, *optional_keys))
             raise Fatal(f'{place} has {key!r}, which is unknown; use one of {known}')
     return found
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from coevo.agents.attempts import AttemptPlan, attempt_all
+from coevo.agents.attempts import AttemptPlan, make_unfinished_attempts
 from coevo.agents.estimate import CostEstimate, estimate_attempts
 from coevo.agents.grid.grid import HUMAN, Grid, GridCell, load_grid
 from coevo.agents.keeping import RunFolder
@@ -31,7 +31,7 @@ from coevo.agents.planning import (
 from coevo.agents.summary import RunSummary, describe_network, format_closing_lines
 from coevo.display.console import open_console, show_progress
 from coevo.evaluation.evaluation import evaluate, write_evaluation
-from coevo.evaluation.options import EvaluationOptions, check_writable
+from coevo.evaluation.options import EvaluationOptions, create_writable_folder
 from coevo.evaluation.predictions import GOLD
 from coevo.evaluation.reporting import cells
 from coevo.evaluation.reporting.records import FamilyReport, SuiteMeasure
@@ -99,7 +99,7 @@ def _make_measure_table(family: Family, found: Found) -> Table:
             family_report.mutation,
         )
         table.add_row(
-            *_format_names(row),
+            *_format_model_and_prompt(row),
             Text(str(family_report.tasks)),
             *(Text(cells.format_plain_percent(share)) for share in shares),
             *map(_format_averages, measures),
@@ -122,14 +122,16 @@ def _make_smell_table(family: Family, found: Found) -> Table:
     table = cells.make_table(
         f'Family {family}: tests with each smell, over all suites / over suites that ran',
         ('Smell',),
-        [' '.join(str(part) for part in _format_names(row)) for row, _ in found],
+        [' '.join(str(part) for part in _format_model_and_prompt(row)) for row, _ in found],
     )
     for name in names:
-        table.add_row(name, *(_format_smell(family_report, name) for _, family_report in found))
+        table.add_row(
+            name, *(_format_smell_means(family_report, name) for _, family_report in found)
+        )
     return table
 
 
-def _format_smell(one: FamilyReport, name: str) -> Text:
+def _format_smell_means(one: FamilyReport, name: str) -> Text:
     means = one.texts.smells.get(name)
     if means is None:
         return Text('0.00')
@@ -140,7 +142,7 @@ def _make_error_table(family: Family, found: Found) -> Table:
     table = cells.make_table(
         f'Family {family}: errors by class, each once for a suite',
         ('Error',),
-        [' '.join(str(part) for part in _format_names(row)) for row, _ in found],
+        [' '.join(str(part) for part in _format_model_and_prompt(row)) for row, _ in found],
     )
     for name in ErrorClass:
         counts = [entry.texts.errors.get(name) for _, entry in found]
@@ -149,11 +151,11 @@ def _make_error_table(family: Family, found: Found) -> Table:
     return table
 
 
-def _format_names(row: GridRow) -> tuple[Text, Text]:
+def _format_model_and_prompt(row: GridRow) -> tuple[Text, Text]:
     return Text(row.model), Text(row.prompt or cells.DASH)
 
 
-def attempt_grid(arguments: argparse.Namespace) -> int:
+def attempt_and_grade_grid(arguments: argparse.Namespace) -> int:
     """Make the attempts of all cells, grade them and write the report; or only estimate the cost.
 
     Return status 1 after a bug in coevo, else 0. After a bug in an attempt nothing is graded.
@@ -165,14 +167,14 @@ def attempt_grid(arguments: argparse.Namespace) -> int:
             print(f'{name}: {estimate.sentence}')
         return 0
     if arguments.grade:
-        check_writable(arguments.out / RESULTS, '--out')
+        create_writable_folder(arguments.out / RESULTS, '--out')
     runs = plan_grid_runs(arguments, grid)
     for name, estimate in estimate_grid(arguments, grid):
         print(f'{name}: {estimate.sentence}', file=sys.stderr)
     summaries: list[RunSummary] = []
     for cell, plan in runs:
         print(f'{cell.name}:', file=sys.stderr)
-        summaries.append(attempt_all(plan, lambda line: print(line, file=sys.stderr)))
+        summaries.append(make_unfinished_attempts(plan, lambda line: print(line, file=sys.stderr)))
         print('\n'.join([f'{cell.name}:', *format_closing_lines(summaries[-1])]))
     if any(summary.troubled for summary in summaries):
         count = sum(len(summary.troubled) for summary in summaries)
@@ -183,14 +185,14 @@ def attempt_grid(arguments: argparse.Namespace) -> int:
             (cell.model.name, cell.prompt, cell.name, summary.predictions)
             for (cell, _), summary in zip(runs, summaries, strict=True)
         ]
-        bugs = _grade_submissions(arguments, answers, human=grid.human)
+        bugs = _grade_and_tell_if_bug(arguments, answers, human=grid.human)
     return 1 if bugs else 0
 
 
 Answers = tuple[str, str, str, Path]
 
 
-def _grade_submissions(
+def _grade_and_tell_if_bug(
     arguments: argparse.Namespace, answers: list[Answers], *, human: bool
 ) -> bool:
     """Grade the predictions of all cells, and write and print the report.
@@ -198,7 +200,9 @@ def _grade_submissions(
     Return whether a bug in coevo occurred.
     """
     console, rows, bugs = open_console(), [], False
-    for model, prompt, folder, options in _list_evaluations(arguments, answers, human=human):
+    for model, prompt, folder, options in _list_evaluations_by_model_and_prompt(
+        arguments, answers, human=human
+    ):
         with show_progress(console) as listener:
             evaluation = evaluate(options, listener)
         evaluation_report = write_evaluation(
@@ -214,7 +218,7 @@ def _grade_submissions(
     return bugs
 
 
-def _list_evaluations(
+def _list_evaluations_by_model_and_prompt(
     arguments: argparse.Namespace, answers: list[Answers], *, human: bool
 ) -> Iterator[tuple[str, str | None, str, EvaluationOptions]]:
     if human:

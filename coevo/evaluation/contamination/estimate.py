@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from coevo.display import presentation
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.bootstrap import compute_interval
+from coevo.evaluation.reporting.bootstrap import bootstrap_interval_of_ratio
 from coevo.evaluation.reporting.cells import DASH, pluralise
 from coevo.evaluation.reporting.figures import open_results
 from coevo.evaluation.results import load_results
@@ -99,7 +99,7 @@ class ContaminationEstimate:
     undated: int
 
     @property
-    def clear_placebos(self) -> int:
+    def clear_placebo_count(self) -> int:
         """The number of placebo cutoffs whose interval excludes 0."""
         return sum(placebo.is_clear for placebo in self.placebos)
 
@@ -173,7 +173,7 @@ def _estimate_effect(
     }
     rows = connection.execute(sql, values).fetchall()
     points, weights = [row[1] for row in rows], [row[2] for row in rows]
-    low, high = compute_interval(points, weights)
+    low, high = bootstrap_interval_of_ratio(points, weights)
     whole = math.fsum(weights)
     return Effect(
         moment=question.moment,
@@ -209,7 +209,7 @@ def describe_contamination(found: ContaminationEstimate, cutoff: str) -> Iterato
         ('', 'difference', '95 % interval', 'tasks before', 'after', 'repositories')
     ]
     rows.append(('matched', *_format_cells(found.effect)))
-    unmatched = DASH if found.unmatched is None else _format_points(found.unmatched)
+    unmatched = DASH if found.unmatched is None else _format_percentage_points(found.unmatched)
     rows.append(('not matched', unmatched, DASH, DASH, DASH, DASH))
     rows += [
         (f'placebo {placebo.moment:%F}', *_format_cells(placebo)) for placebo in found.placebos
@@ -225,8 +225,8 @@ def _format_cells(effect: Effect) -> tuple[str, ...]:
         return (DASH, DASH, '0', '0', '0')
     known = effect.low is not None and effect.high is not None
     return (
-        _format_points(effect.difference),
-        f'{_format_points(effect.low or 0.0)} to {_format_points(effect.high or 0.0)}'
+        _format_percentage_points(effect.difference),
+        f'{_format_percentage_points(effect.low or 0.0)} to {_format_percentage_points(effect.high or 0.0)}'
         if known
         else DASH,
         f'{effect.before:,}',
@@ -235,7 +235,7 @@ def _format_cells(effect: Effect) -> tuple[str, ...]:
     )
 
 
-def _format_points(share: float) -> str:
+def _format_percentage_points(share: float) -> str:
     return f'{share * 100:+.1f}'
 
 
@@ -249,9 +249,9 @@ def _describe_verdict(found: ContaminationEstimate) -> str:
         )
     if effect.low is None:
         return 'All matched tasks are from one repository, so there is no confidence interval.'
-    if found.clear_placebos > _BY_CHANCE:
+    if found.clear_placebo_count > _BY_CHANCE:
         return (
-            f'At {found.clear_placebos} of {len(found.placebos)} placebo cutoffs the interval '
+            f'At {found.clear_placebo_count} of {len(found.placebos)} placebo cutoffs the interval '
             'excludes 0 as well: success changes with time anyway, so this is no evidence of '
             'contamination.'
         )
@@ -338,7 +338,7 @@ def count_changed_lines(patch: str) -> int:
 
 
 def _count_patch_lines_by_task(place: Path | str) -> Mapping[str, int]:
-    snapshot.require_texts(place)
+    snapshot.refuse_code_free_edition(place)
     with snapshot.translate_read_errors((place,)):
         opened = snapshot.attach_snapshots((place,))
         sql = (

@@ -67,13 +67,15 @@ def print_contamination_estimate(arguments: argparse.Namespace) -> int:
         find_model_cutoff,
         load_attempted_tasks,
     )
-    from coevo.evaluation.results import find_results
+    from coevo.evaluation.results import find_results_folder
     from coevo.snapshots.cutoffs import compute_first_clean_moment
 
     if arguments.margin_days > _MOST_DAYS:
         raise Fatal(f'margin_days must be {_MOST_DAYS} or less, not {arguments.margin_days}')
     given = None if arguments.cutoff is None else compute_first_clean_moment(arguments.cutoff)
-    attempted_tasks = load_attempted_tasks(arguments.snapshot, find_results(arguments.results))
+    attempted_tasks = load_attempted_tasks(
+        arguments.snapshot, find_results_folder(arguments.results)
+    )
     cutoff = arguments.cutoff or find_model_cutoff(attempted_tasks)
     question = CutoffSplit(
         moment=given or compute_first_clean_moment(cutoff),

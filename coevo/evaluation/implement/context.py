@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.judging.start_states import StartStates, list_gold_files
+from coevo.evaluation.judging.start_states import StartStates, list_code_files_changed_by_gold
 from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.repository import load_content
 from coevo.languages.builds import Build
@@ -99,8 +99,8 @@ class CodeContext:
             methods=(),
         )
 
-    def collect_verdicts(
-        self, end: CodeEnd, methods: Methods, files: Files = (), *, again: bool
+    def collect_verdicts_with_cpu_seconds(
+        self, end: CodeEnd, methods: Methods, files: Files = (), *, reruns_not_passing: bool
     ) -> tuple[dict[str, Verdict], float]:
         """Return the verdicts on tests with a code, and the CPU seconds.
 
@@ -116,8 +116,8 @@ class CodeContext:
             runner = self.make_runner(end)
             compiled = self.compile(end, module, files)
             run = (
-                partial(runner.collect_verdicts, demand=is_pass)
-                if again
+                partial(runner.collect_verdicts_rerunning_undemanded, demand=is_pass)
+                if reruns_not_passing
                 else runner.run_in_one_process
             )
             verdicts |= run(compiled, own)
@@ -126,11 +126,11 @@ class CodeContext:
 
     # -- tests -------------------------------------------------------------------------------------
 
-    def list_own_tests(self) -> Methods:
+    def list_tests_of_shown_file(self) -> Methods:
         """Return the tests of the test file that is shown, by name."""
         return self._list_tests_of_file(self.assignment.task.test_file)
 
-    def draw_other_tests(self) -> Methods:
+    def draw_tests_of_other_files(self) -> Methods:
         """Return tests of other files of the touched modules, by file and name; at most MOST_KEPT.
 
         The choice is random, but always the same for a task.
@@ -138,11 +138,14 @@ class CodeContext:
         task = self.assignment.task
         read = get_reading(task.language)
         tree = read.open_tree(self.states.repository, self.start_rev)
-        modules = {self.module, *map(tree.find_module, list_gold_files(task))}
+        modules = {
+            self.module,
+            *map(tree.find_module_folder, list_code_files_changed_by_gold(task)),
+        }
         paths = [
             path
             for path in tree.list_paths(Side.TEST)
-            if path != task.test_file and tree.find_module(path) in modules
+            if path != task.test_file and tree.find_module_folder(path) in modules
         ]
         paths.sort(key=lambda path: compute_short_hash(task.task_id, path))
         drawn: dict[str, TestMethod] = {}
@@ -159,22 +162,22 @@ class CodeContext:
             tree = read.open_tree(self.states.repository, self.start_rev)
             tests = read.find_tests(
                 tree.parse_file(path),
-                lambda simple: [located.type for located in tree.resolve_type(path, simple)],
+                lambda simple: [located.type for located in tree.resolve_test_type(path, simple)],
             )
-            self._methods[path] = index_methods_by_name(tree.find_module(path), path, tests)
+            self._methods[path] = index_methods_by_name(tree.find_module_folder(path), path, tests)
         return self._methods[path]
 
-    def list_siblings(self) -> Iterator[tuple[str, TestMethod]]:
+    def list_named_sibling_tests(self) -> Iterator[tuple[str, TestMethod]]:
         """Yield the tests of other files of the change that are not shown, with their names."""
         roles = {each.method_id: each.role for each in self.assignment.task.demanded or ()}
         for row in self.assignment.demanded:
             if roles[row.method_id] is TestRole.SIBLING:
                 yield f'{row.test_file} {_name_row(row)}', row.method
 
-    def load_sibling_files(self) -> Files:
+    def load_gold_sibling_files(self) -> Files:
         """Return the files of the siblings as their developers left them."""
         task = self.assignment.task
-        paths = {method.test_file for _, method in self.list_siblings()}
+        paths = {method.test_file for _, method in self.list_named_sibling_tests()}
         return tuple(
             (path, load_content(self.states.source, task.new_rev, path)) for path in sorted(paths)
         )

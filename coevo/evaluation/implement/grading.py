@@ -15,15 +15,15 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from coevo.evaluation.implement.baseline import Baseline, find_baseline
+from coevo.evaluation.implement.baseline import Baseline, run_tests_for_baseline
 from coevo.evaluation.implement.context import CodeContext, CodeEnd, Methods
 from coevo.evaluation.implement.variants import (
     Ending,
     VariantFile,
-    make_ending,
-    make_variants,
+    make_ending_if_pass_or_fail,
+    make_literal_variants,
     passes_failing_variants,
-    run_variant,
+    run_variant_with_cpu_seconds,
 )
 from coevo.evaluation.judging.outcomes import GradingResult, make_trouble_result
 from coevo.evaluation.judging.protocol import BuildFailure
@@ -62,7 +62,11 @@ def grade_code(
     if trouble is not None:
         raise BuildFailure(f'the start state does not build on this machine: {trouble}')
     baseline = recall_or_compute(
-        ledger, context.assignment, (_WHAT,), Baseline, lambda: find_baseline(context, start)
+        ledger,
+        context.assignment,
+        (_WHAT,),
+        Baseline,
+        lambda: run_tests_for_baseline(context, start),
     )
     if baseline.unmet is not None:
         return make_trouble_result(context.assignment, Detail.PRECONDITION, baseline.unmet)
@@ -97,7 +101,7 @@ class _CodeGrading:
         seen = replace(seen, demanded=kept_tests)
         if not all(test.holds for test in kept_tests):
             return seen
-        variants, passing = self._grade_variants()
+        variants, passing = self._grade_variants_and_list_passing()
         if passes_failing_variants(self.baseline.endings, passing):
             return replace(seen, forged=True)
         return replace(seen, demanded=(*kept_tests, *self._grade_siblings(), *variants))
@@ -105,7 +109,7 @@ class _CodeGrading:
     # -- targets -----------------------------------------------------------------------------------
 
     def _grade_targets(self) -> Iterator[SuiteTest]:
-        own = self.context.list_own_tests()
+        own = self.context.list_tests_of_shown_file()
         read = get_reading(self.context.assignment.task.language)
         expects = read.list_expected_throws(self.context.start)
         observed = replace(self.context.conditions, observed=True, expects=expects)
@@ -144,50 +148,57 @@ class _CodeGrading:
     # -- tests that have to pass, too --------------------------------------------------------------
 
     def _grade_kept_tests(self) -> Iterator[DemandedResult]:
-        known = {**self.context.list_own_tests(), **self.context.draw_other_tests()}
+        known = {
+            **self.context.list_tests_of_shown_file(),
+            **self.context.draw_tests_of_other_files(),
+        }
         methods = {name: known[name] for name in self.baseline.kept}
         return self._grade_tests_that_must_pass(TestRole.KEPT, methods, ())
 
     def _grade_siblings(self) -> Iterator[DemandedResult]:
-        known = dict(self.context.list_siblings())
+        known = dict(self.context.list_named_sibling_tests())
         methods = {name: known[name] for name in self.baseline.siblings}
-        files = self.context.load_sibling_files()
+        files = self.context.load_gold_sibling_files()
         return self._grade_tests_that_must_pass(TestRole.SIBLING, methods, files)
 
     def _grade_tests_that_must_pass(
         self, role: TestRole, methods: Methods, files: Files
     ) -> Iterator[DemandedResult]:
         """Run tests that have to pass; those that do not run twice more, alone."""
-        verdicts = self._collect_verdicts(methods, files, again=False)
+        verdicts = self._collect_verdicts(methods, files, reruns_not_passing=False)
         for name, method in methods.items():
             verdict = verdicts.get(name)
             for _ in range(_CONFIRMATIONS):
                 if verdict is None or not is_pass(verdict.outcome):
-                    verdict = self._collect_verdicts({name: method}, files, again=True)[name]
+                    verdict = self._collect_verdicts(
+                        {name: method}, files, reruns_not_passing=True
+                    )[name]
             assert verdict is not None, 'a test that runs alone has a verdict'
             yield _make_result(name, role, verdict, holds=is_pass(verdict.outcome))
 
     def _collect_verdicts(
-        self, methods: Methods, files: Files, *, again: bool
+        self, methods: Methods, files: Files, *, reruns_not_passing: bool
     ) -> Mapping[str, Verdict]:
-        verdicts, spent = self.context.collect_verdicts(self.end, methods, files, again=again)
+        verdicts, spent = self.context.collect_verdicts_with_cpu_seconds(
+            self.end, methods, files, reruns_not_passing=reruns_not_passing
+        )
         self.cpu_seconds += spent
         return verdicts
 
     # -- variants ----------------------------------------------------------------------------------
 
-    def _grade_variants(self) -> tuple[list[DemandedResult], set[tuple[int, str]]]:
+    def _grade_variants_and_list_passing(self) -> tuple[list[DemandedResult], set[tuple[int, str]]]:
         """Return the results of all variants, and the copies and names of those that pass."""
-        own = self.context.list_own_tests()
+        own = self.context.list_tests_of_shown_file()
         targets = {name: own[name] for name in self.baseline.targets}
         results = []
         passing = set()
-        for variant in make_variants(self.context, targets):
+        for variant in make_literal_variants(self.context, targets):
             expected = {
                 end.name: end for end in self.baseline.endings if end.copy == variant.number
             }
             for name, verdict in self._run_variant(variant, expected).items():
-                ending = make_ending(variant.number, name, verdict)
+                ending = make_ending_if_pass_or_fail(variant.number, name, verdict)
                 if is_pass(verdict.outcome):
                     passing.add((variant.number, name))
                 label = f'{name} with other literals ({variant.number + 1})'
@@ -205,12 +216,15 @@ class _CodeGrading:
         verdicts = {**self._run_variant_once(variant, methods)}
         for name, method in methods.items():
             for _ in range(_CONFIRMATIONS):
-                if make_ending(variant.number, name, verdicts.get(name)) != expected[name]:
+                if (
+                    make_ending_if_pass_or_fail(variant.number, name, verdicts.get(name))
+                    != expected[name]
+                ):
                     verdicts |= self._run_variant_once(variant, {name: method})
         return verdicts
 
     def _run_variant_once(self, variant: VariantFile, methods: Methods) -> Mapping[str, Verdict]:
-        verdicts, spent = run_variant(self.context, self.end, variant, methods)
+        verdicts, spent = run_variant_with_cpu_seconds(self.context, self.end, variant, methods)
         self.cpu_seconds += spent
         return verdicts
 

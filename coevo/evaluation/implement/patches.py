@@ -17,9 +17,9 @@ from coevo.evaluation.judging.application import (
     Refusal,
     apply_section,
     find_section_violation,
-    refuse_unreadable,
+    find_unreadable_refusal,
 )
-from coevo.evaluation.judging.start_states import StartStates, list_gold_files
+from coevo.evaluation.judging.start_states import StartStates, list_code_files_changed_by_gold
 from coevo.evaluation.judging.unified_diffs import DiffSection, MalformedDiff, parse_sections
 from coevo.evaluation.outcomes import Detail
 from coevo.git.objects import LINK
@@ -75,7 +75,7 @@ class StartCode:
         """The reading of the task's language."""
         return get_reading(self.language)
 
-    def is_code(self, path: str) -> bool:
+    def may_be_patched(self, path: str) -> bool:
         """Return whether a patch may change a file of the start state, or add it.
 
         These are the files that gold changes, source files of the language, and other files of the
@@ -97,11 +97,11 @@ class StartCode:
         if name.suffix in _SETTINGS or name.name.startswith('.'):
             return False
         beside = not self._source_folders.isdisjoint(str(folder) for folder in name.parents)
-        return beside and self.tree.is_source(path) and not self.tree.belongs_to_tests(path)
+        return beside and self.tree.belongs_to_code(path) and not self.tree.belongs_to_tests(path)
 
-    def list_files(self) -> tuple[str, ...]:
+    def list_patchable_paths(self) -> tuple[str, ...]:
         """Return the paths of the start state that a patch may change, sorted."""
-        return tuple(sorted(path for path in self.tree.entries if self.is_code(path)))
+        return tuple(sorted(path for path in self.tree.entries if self.may_be_patched(path)))
 
     @cached_property
     def _source_folders(self) -> frozenset[str]:
@@ -120,7 +120,7 @@ class StartCode:
 
 def open_start_code(states: StartStates, task: TaskRow, rev: str) -> StartCode:
     """Return the start state of a task that asks for code, which was committed as `rev`."""
-    gold = list_gold_files(task)
+    gold = list_code_files_changed_by_gold(task)
     ends = (task.old_rev, task.new_rev)
     return StartCode(
         repository=states.repository,
@@ -145,14 +145,14 @@ def apply_code_patch(patch: bytes | None, start: StartCode) -> AppliedCode | Ref
     files: dict[str, bytes | None] = {}
     left_out = []
     for path, section in sections.items():
-        if not start.is_code(path):
+        if not start.may_be_patched(path):
             left_out.append(path)
             continue
         before = load_content(start.repository, start.rev, path)
         applied = apply_section(section, before)
         if isinstance(applied, Refusal):
             return replace(applied, message=f'{path}: {applied.message}')
-        refusal = _refuse_content(start, path, applied.content)
+        refusal = _find_content_refusal(start, path, applied.content)
         if refusal is not None:
             return refusal
         files[path] = applied.content
@@ -162,7 +162,7 @@ def apply_code_patch(patch: bytes | None, start: StartCode) -> AppliedCode | Ref
     return AppliedCode(files=tuple(sorted(files.items())), left_out=tuple(sorted(left_out)))
 
 
-def _refuse_content(start: StartCode, path: str, content: bytes | None) -> Refusal | None:
+def _find_content_refusal(start: StartCode, path: str, content: bytes | None) -> Refusal | None:
     """Return the refusal of a source file that cannot be read, or has what only hostile code needs.
 
     What gold's files have, at either end, is accepted.
@@ -174,7 +174,7 @@ def _refuse_content(start: StartCode, path: str, content: bytes | None) -> Refus
     )
     if reason is not None:
         return Refusal(detail=Detail.NOT_ACCEPTED, message=f'{path}: {reason}')
-    return refuse_unreadable(path, content)
+    return find_unreadable_refusal(path, content)
 
 
 def _read_sections(patch: bytes | None) -> Mapping[str, DiffSection] | Refusal:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from coevo.evaluation.implement.context import CodeContext, CodeEnd, Methods
 from coevo.languages.declarations import Member
-from coevo.languages.literals import LiteralPiece, group_literals, replace_pieces
+from coevo.languages.literals import LiteralPiece, group_words_in_literals, replace_pieces
 from coevo.languages.table import get_reading
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import compute_short_hash
@@ -48,7 +48,7 @@ class VariantFile:
     changed: Methods
 
 
-def make_variants(context: CodeContext, targets: Methods) -> Iterator[VariantFile]:
+def make_literal_variants(context: CodeContext, targets: Methods) -> Iterator[VariantFile]:
     """Yield copies of the test file, always the same for a task."""
     read = get_reading(context.assignment.task.language)
     file = read.parse(context.start, context.assignment.task.test_file)
@@ -78,13 +78,13 @@ def _draw_literal_groups(
     context: CodeContext, member: Member, name: str
 ) -> Sequence[tuple[LiteralPiece, ...]]:
     rules = get_reading(context.assignment.task.language).LEXIS
-    groups = group_literals(rules, context.start, member.start_byte, member.end_byte)
+    groups = group_words_in_literals(rules, context.start, member.start_byte, member.end_byte)
     task_id = context.assignment.task_id
     order = sorted(groups, key=lambda text: compute_short_hash(task_id, name, text.hex()))
     return [groups[text] for text in order]
 
 
-def run_variant(
+def run_variant_with_cpu_seconds(
     context: CodeContext, end: CodeEnd, variant: VariantFile, methods: Methods
 ) -> tuple[Mapping[str, Verdict], float]:
     """Return the verdicts on targets of a copy with a code, and the CPU seconds.
@@ -103,12 +103,15 @@ def find_steady_endings(
 ) -> Iterator[Ending]:
     """Yield how the targets of a copy end with gold, if they end alike in both runs."""
     for name in variant.changed:
-        endings = [make_ending(variant.number, name, run.get(name)) for run in (first, second)]
+        endings = [
+            make_ending_if_pass_or_fail(variant.number, name, run.get(name))
+            for run in (first, second)
+        ]
         if endings[0] is not None and endings[0] == endings[1]:
             yield endings[0]
 
 
-def make_ending(number: int, name: str, verdict: Verdict | None) -> Ending | None:
+def make_ending_if_pass_or_fail(number: int, name: str, verdict: Verdict | None) -> Ending | None:
     """Return how a target ended; None if it neither passed nor failed in an assertion."""
     if verdict is None or verdict.outcome not in (Outcome.PASS, Outcome.FAIL):
         return None

@@ -74,14 +74,14 @@ def apply_patch(
     applied = read if isinstance(read, Refusal) else apply_section(read, start)
     if isinstance(applied, Refusal) or applied.content is None:
         return applied
-    return refuse_unreadable(path, applied.content) or applied
+    return find_unreadable_refusal(path, applied.content) or applied
 
 
 def find_file_refusal(file: bytes, path: str) -> Refusal | None:
     """Return why a whole file that replaces the test file is refused; None if it is not."""
     if len(file) > MOST_BYTES:
         return Refusal(detail=Detail.TOO_LARGE, message=f'{len(file)} bytes, at most {MOST_BYTES}')
-    return refuse_unreadable(path, file)
+    return find_unreadable_refusal(path, file)
 
 
 def replace_file(file: bytes, path: str, start: bytes | None) -> AppliedFile | Refusal:
@@ -224,7 +224,7 @@ def apply_section(section: DiffSection, start: bytes | None) -> AppliedFile | Re
     return AppliedFile(content=content)
 
 
-def refuse_unreadable(path: str, file: bytes) -> Refusal | None:
+def find_unreadable_refusal(path: str, file: bytes) -> Refusal | None:
     """Return why a source file cannot be read by coevo's parser; None if it can."""
     if b'\0' in file:
         return Refusal(detail=Detail.BINARY, message='the file would contain a NUL byte')
@@ -337,7 +337,7 @@ def _measure_depth(content: bytes) -> int:
     return most
 
 
-def _parse_stdin() -> None:
+def _exit_unless_stdin_is_readable() -> None:
     seconds, language = int(sys.argv[1]), sys.argv[2]
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     content = sys.stdin.buffer.read()
@@ -348,4 +348,4 @@ def _parse_stdin() -> None:
 
 
 if __name__ == '__main__':
-    _parse_stdin()
+    _exit_unless_stdin_is_readable()

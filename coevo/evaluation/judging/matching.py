@@ -26,7 +26,7 @@ def match_targets(
     The new name comes first, unless another target needs that method. Example: a pair renames a to
     b and b to c. A file that keeps a and b answers both targets.
     """
-    others, olds = _parse_start_methods(start, targets)
+    others, olds = _split_start_methods_by_target(start, targets)
     wanted = {
         target.name: _list_candidates(file, target, olds.get(target.name), others)
         for target in targets
@@ -84,7 +84,7 @@ def _find_declared(
     return alike[0] if len(alike) == 1 else None
 
 
-def _parse_start_methods(
+def _split_start_methods_by_target(
     start: bytes | None, targets: Sequence[Target]
 ) -> tuple[frozenset[Declared], Mapping[str, Declared]]:
     """Return the start file's methods that are no targets, and those of targets by name."""

@@ -183,12 +183,14 @@ def _confirm_losses(
         only_method = {name: method}
         # When the time is used up, the one failure with all others is enough.
         in_time = runner.cpu_seconds - spent < CPU_SECONDS
-        if name in of_gold and (not in_time or _is_lost(runner, cell, start, only_method)):
+        if name in of_gold and (
+            not in_time or _is_loss_confirmed(runner, cell, start, only_method)
+        ):
             confirmed.append(name)
     return confirmed
 
 
-def _is_lost(
+def _is_loss_confirmed(
     runner: IsolatedCellRunner, cell: CompiledTests, start: CompiledTests, one: Methods
 ) -> bool:
     for _ in range(CONFIRMATIONS):

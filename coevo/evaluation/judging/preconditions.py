@@ -71,7 +71,7 @@ class PreconditionChecker:
         if context.assignment.is_generation:
             result = _run_kept_tests_on_new(context, context.start, passing)
         else:
-            result = _run_old_tests_on_new(context, context.start)
+            result = _run_start_targets_on_new(context, context.start)
         if self.ledger is not None and result.holds and not passing:
             method_outcomes = (
                 _MethodOutcome(name=name, outcome=outcome)
@@ -94,7 +94,7 @@ class PreconditionChecker:
         )
 
 
-def _run_old_tests_on_new(context: TaskContext, start: bytes) -> PreconditionResult:
+def _run_start_targets_on_new(context: TaskContext, start: bytes) -> PreconditionResult:
     task = context.assignment.task
     file = get_reading(task.language).parse(start, task.test_file)
     located_methods = {
@@ -103,7 +103,7 @@ def _run_old_tests_on_new(context: TaskContext, start: bytes) -> PreconditionRes
     }
     methods = {name: method for name, method in located_methods.items() if method is not None}
     runner = context.make_runner()
-    verdicts = runner.collect_verdicts(
+    verdicts = runner.collect_verdicts_rerunning_undemanded(
         context.compile_start_cell(runner), methods, task.track.accepts_at_start
     )
     outcomes = {name: verdict.outcome for name, verdict in verdicts.items()}

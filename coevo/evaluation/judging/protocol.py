@@ -25,7 +25,7 @@ from coevo.evaluation.judging.preconditions import PreconditionChecker, Precondi
 from coevo.evaluation.judging.steadiness import PASSES, rerun_failing, rerun_passing, run_alone
 from coevo.evaluation.judging.submitted_cells import (
     OldCells,
-    choose_shown_sources,
+    choose_shown_sources_with_cpu_seconds,
     compile_old_cells,
 )
 from coevo.evaluation.judging.task_context import TaskContext
@@ -94,9 +94,11 @@ def grade_targets(
         return run
     _run_targets_on_new(run)
     if run.assignment.must_fail_on_old_code:
-        shadows = _run_targets_on_old(run)
+        shadows = _run_on_old_or_list_shadows(run)
         if shadows:
-            return make_refused_result(run.assignment, refuse_shadows(shadows), run.cpu_seconds)
+            return make_refused_result(
+                run.assignment, make_shadow_refusal(shadows), run.cpu_seconds
+            )
     for name in methods:
         _recheck_target(run, name, known.placebos)
     if any(map(passes, run.seen.values())):
@@ -139,8 +141,10 @@ def _start_grading(
     new_cell = context.compile(context.pair.new.rev, ((file, patched),))
     shadows = find_code_shadows(context, new_cell)
     if shadows:
-        return make_refused_result(context.assignment, refuse_shadows(shadows), cpu_seconds)
-    sources, sources_cpu_seconds = choose_shown_sources(context, preconditions.ledger)
+        return make_refused_result(context.assignment, make_shadow_refusal(shadows), cpu_seconds)
+    sources, sources_cpu_seconds = choose_shown_sources_with_cpu_seconds(
+        context, preconditions.ledger
+    )
     context = replace(context, conditions=replace(context.conditions, sources=sources))
     precondition = (
         PreconditionResult() if context.assignment.is_generation else preconditions.check(context)
@@ -170,7 +174,7 @@ def _run_targets_on_new(run: _TargetGrading) -> None:
         run.seen[name] = run_on_new(run.context, run.new_cell, method, conditions, run.seen[name])
 
 
-def _run_targets_on_old(run: _TargetGrading) -> list[str]:
+def _run_on_old_or_list_shadows(run: _TargetGrading) -> list[str]:
     """Run on the old code those targets that pass on the new code.
 
     If classes of the patch would replace production code, run nothing and return their names.
@@ -194,7 +198,7 @@ def _recheck_target(run: _TargetGrading, name: str, placebos: PlaceboRunner) -> 
         run.seen[name] = _rerun_in_turns(
             context, run.new_cell, run.old_cell, method, run.seen[name]
         )
-    if passes(run.seen[name]) and _fails_on_old(run.seen[name]):
+    if passes(run.seen[name]) and _ran_and_failed_on_old(run.seen[name]):
         target = run.assignment.find_target(name)
         subject = PlaceboSubject(
             context=context,
@@ -271,13 +275,13 @@ def find_code_shadows(context: TaskContext, cell: CompiledTests) -> list[str]:
     return sorted(shadowing_types - before - own)
 
 
-def refuse_shadows(shadows: Sequence[str]) -> Refusal:
+def make_shadow_refusal(shadows: Sequence[str]) -> Refusal:
     """Return the refusal of a patch whose classes would replace production code."""
     message = f'{shadows[0]} would stand in the place of production code'
     return Refusal(detail=Detail.PRODUCTION_CODE, message=message)
 
 
-def _fails_on_old(seen: TargetResult) -> bool:
+def _ran_and_failed_on_old(seen: TargetResult) -> bool:
     """Return whether a target ran on the old code and failed there.
 
     Such a failure may be due to chance or to the text of the code. A compile error is not: it is
@@ -288,7 +292,7 @@ def _fails_on_old(seen: TargetResult) -> bool:
 
 def _has_to_be_steady(context: TaskContext, seen: TargetResult) -> bool:
     """Return whether to re-run a target for flakiness: if a failure on other code will count."""
-    return passes(seen) and (context.measured or _fails_on_old(seen))
+    return passes(seen) and (context.measured or _ran_and_failed_on_old(seen))
 
 
 def _rerun_in_turns(
@@ -302,7 +306,7 @@ def _rerun_in_turns(
 
     Such a test passes for a while and then fails for a while.
     """
-    if old_cell is not None and _fails_on_old(seen):
+    if old_cell is not None and _ran_and_failed_on_old(seen):
         seen = rerun_passing(context, new_cell, method, seen, PASSES - 1)
         seen = rerun_failing(context, old_cell, method, seen)
     return rerun_passing(context, new_cell, method, seen)
@@ -349,7 +353,7 @@ def run_on_old(
     """Run targets on the old code, and put the results into `seen`."""
     for name, method in methods.items():
         began = time.monotonic()
-        verdict, used = _run_one_on_old(context, cells, method)
+        verdict, used = _run_on_old_with_cpu_seconds(context, cells, method)
         seen[name] = replace(
             seen[name],
             old=verdict,
@@ -360,7 +364,7 @@ def run_on_old(
         )
 
 
-def _run_one_on_old(
+def _run_on_old_with_cpu_seconds(
     context: TaskContext, cells: OldCells, method: TestMethod
 ) -> tuple[Verdict, float]:
     """Return the verdict of a target on the old code, with the CPU seconds.

@@ -32,7 +32,7 @@ _BYTES = 'base64'
 _MOST_VALUES = 100_000
 
 
-def encode_files(files: Iterable[tuple[str, bytes | None]]) -> str:
+def encode_files_as_json(files: Iterable[tuple[str, bytes | None]]) -> str:
     """Return files as JSON: the text of each path, null for an absent file, or its bytes."""
     return json.dumps({path: _encode(content) for path, content in files}, sort_keys=True)
 
@@ -46,8 +46,8 @@ def _encode(content: bytes | None) -> object:
         return {_BYTES: base64.b64encode(content).decode()}
 
 
-def decode_files(text: str) -> Files:
-    """Return the files that `encode_files` encoded, sorted by path; None is an absent file.
+def decode_files_from_json(text: str) -> Files:
+    """Return the files that `encode_files_as_json` encoded, sorted by path; None is an absent file.
 
     Raises: ValueError if the text is not in that form.
     """
@@ -122,7 +122,9 @@ def restore_start_file(repository: Repository, task: TaskRow) -> bytes | None:
     return start
 
 
-def collect_start_files(repository: Repository, task: TaskRow, start: bytes | None) -> Files:
+def collect_files_differing_at_start(
+    repository: Repository, task: TaskRow, start: bytes | None
+) -> Files:
     """Return all test files that differ from the new revision; the task's own file is `start`.
 
     Raises: StartStateLost if the siblings cannot be undone.
@@ -136,18 +138,21 @@ def collect_start_files(repository: Repository, task: TaskRow, start: bytes | No
     except ValueError as error:
         raise StartStateLost(f'siblings cannot be undone: {error}') from None
     files = add_file(others, task.test_file, start)
-    code = ((path, load_content(repository, task.old_rev, path)) for path in list_gold_files(task))
+    code = (
+        (path, load_content(repository, task.old_rev, path))
+        for path in list_code_files_changed_by_gold(task)
+    )
     return tuple(sorted((*files, *code))) if task.asks_for_code else files
 
 
 def _decode_start_files(task: TaskRow) -> Files:
     try:
-        return decode_files(task.start_files or '')
+        return decode_files_from_json(task.start_files or '')
     except ValueError as error:
         raise StartStateLost(f'the files of the start state are damaged: {error}') from None
 
 
-def list_gold_files(task: TaskRow) -> tuple[str, ...]:
+def list_code_files_changed_by_gold(task: TaskRow) -> tuple[str, ...]:
     """Return the files of the code that gold changes, sorted; () unless the task asks for code.
 
     In an edition that withholds gold, they are the files of the start state that are no tests.
@@ -181,7 +186,7 @@ class StartStates:
         The commit has the dates of the new revision.
         Raises: StartStateLost if its siblings cannot be undone.
         """
-        files = collect_start_files(self.source, task, start)
+        files = collect_files_differing_at_start(self.source, task, start)
         tree = self.source.header(task.new_rev).tree
         return self._import_commit(f'refs/start/{task.task_id}', task, tree, files)
 

@@ -61,13 +61,13 @@ def rerun_passing(
     cell: CompiledTests,
     method: TestMethod,
     seen: TargetResult,
-    passes: int = PASSES,
+    wanted_passes: int = PASSES,
 ) -> TargetResult:
     """Run a target on the new code, unobserved, until it has `passes` passes or fails.
 
     Passes that it has already count. A failure makes it unstable.
     """
-    while seen.passes < passes and seen.unstable is None:
+    while seen.passes < wanted_passes and seen.unstable is None:
         began = time.monotonic()
         verdict, batch = run_alone(context.built, cell, method, context.conditions)
         steady = verdict.outcome is Outcome.PASS
@@ -107,7 +107,7 @@ def rerun_failing(
     )
 
 
-def rerun_failing_edit(
+def rerun_with_failing_edit(
     context: TaskContext,
     patched: bytes,
     method: TestMethod,

@@ -15,8 +15,13 @@ from coevo.languages.observation import MainSources
 from coevo.languages.surgery import Graft, StartStateInvalid
 from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod
-from coevo.starts.added_files import TestSources, find_added_helpers, list_added_data, merge_data
-from coevo.starts.isolated_cells import NO_SOURCES, Files, do_tests_read_sources
+from coevo.starts.added_files import (
+    TestSources,
+    find_added_helpers,
+    list_added_test_data,
+    merge_data,
+)
+from coevo.starts.isolated_cells import NO_SOURCES, Files, do_passes_need_main_sources
 
 # The main sources beside submitted tests: normally none, so that no test can read them.
 #
@@ -32,7 +37,9 @@ class _SourceNeed:
     needed: bool
 
 
-def choose_shown_sources(context: TaskContext, ledger: Ledger | None) -> tuple[MainSources, float]:
+def choose_shown_sources_with_cpu_seconds(
+    context: TaskContext, ledger: Ledger | None
+) -> tuple[MainSources, float]:
     """Return the main sources beside the tests of a task, and the CPU seconds of the decision.
 
     They are those of the new revision if gold fails without them, else none.
@@ -47,7 +54,7 @@ def choose_shown_sources(context: TaskContext, ledger: Ledger | None) -> tuple[M
         """
         methods = {target.name: target.method for target in context.assignment.targets}
         return _SourceNeed(
-            needed=do_tests_read_sources(runner, context.compile_gold_cell(runner), methods)
+            needed=do_passes_need_main_sources(runner, context.compile_gold_cell(runner), methods)
         )
 
     if needed is None:
@@ -87,9 +94,9 @@ def compile_old_cells(
     """
     if not methods:
         return None
-    files, note = _transplant_targets(context, patched, methods)
+    files, note = _transplant_targets_with_remark(context, patched, methods)
     task, old = context.assignment.task, context.pair.old.rev
-    data = list_added_data(context.source, task.language, task.old_rev, task.new_rev)
+    data = list_added_test_data(context.source, task.language, task.old_rev, task.new_rev)
     helpers = _find_added_helpers(context)
     whole = merge_data(files, data)
     return OldCells(
@@ -108,7 +115,7 @@ def _find_added_helpers(context: TaskContext) -> Files:
     return find_added_helpers(old, start, task.test_file)
 
 
-def _transplant_targets(
+def _transplant_targets_with_remark(
     context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
 ) -> tuple[Files, str]:
     """Return the old test file with the submitted targets and what only they use, and a remark.
@@ -123,11 +130,11 @@ def _transplant_targets(
         return tuple(sorted((*deleted_files, (task.test_file, patched)), key=lambda f: f[0])), ''
     cut = get_surgery(task.language)
     try:
-        text = cut.transplant_tests(
+        text = cut.transplant_tests_into_old(
             before,
             patched,
             [Graft(new=method) for method in methods],
-            used_elsewhere=cut.list_names_used_elsewhere(source, task.old_rev, task.test_file),
+            used_elsewhere=cut.list_names_in_related_files(source, task.old_rev, task.test_file),
         )
     except StartStateInvalid as error:
         return ((task.test_file, patched),), f'on old code as a whole file: {error}'

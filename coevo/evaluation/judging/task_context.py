@@ -24,20 +24,20 @@ Entry = TypeVar('Entry')
 def recall_or_compute(
     ledger: Ledger | None,
     assignment: Assignment,
-    what: tuple[str, ...],
+    entry_keys: tuple[str, ...],
     kind: type[Entry],
-    ask: Callable[[], Entry],
+    compute: Callable[[], Entry],
 ) -> Entry:
     """Return the ledger's entry of a task under the keys `what`; else compute and store it.
 
     Without a ledger it is always computed.
     """
-    data = ledger.read(assignment, *what) if ledger is not None else None
+    data = ledger.read(assignment, *entry_keys) if ledger is not None else None
     if data is not None:
         return codec.decode_record(kind, data)
-    entry = ask()
+    entry = compute()
     if ledger is not None:
-        ledger.write_entry(codec.encode_record(entry), assignment, *what)
+        ledger.write_entry(codec.encode_record(entry), assignment, *entry_keys)
     return entry
 
 
@@ -100,13 +100,13 @@ class TaskContext:
         task = self.assignment.task
         return load_content(self.source, task.new_rev, task.test_file)
 
-    def compile(self, rev: str, files: Files, code: Files = ()) -> CompiledTests:
+    def compile(self, rev: str, test_edits: Files, code_edits: Files = ()) -> CompiledTests:
         """Compile the module's tests of one end on its own code, after edits of both.
 
         files  edits of the test tree
         code   edits of the code
         """
-        edits = CellEdits(tests=files, code=code)
+        edits = CellEdits(tests=test_edits, code=code_edits)
         return self.built.compile(rev, rev, self.module, edits=edits)
 
     def make_runner(self, conditions: RunConditions | None = None) -> IsolatedCellRunner:
@@ -171,6 +171,6 @@ class SubmissionContext:
         return self.built.pair
 
     @property
-    def files(self) -> tuple[tuple[str, bytes | None], ...]:
+    def submitted_file_edits(self) -> tuple[tuple[str, bytes | None], ...]:
         """The edit of the test tree that puts the submitted file in."""
         return ((self.assignment.task.test_file, self.patched),)

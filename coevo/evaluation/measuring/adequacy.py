@@ -56,7 +56,7 @@ class TargetMeasures:
 
 
 def measure_targets(
-    context: SubmissionContext, gold: Gold, kept: Path | None = None
+    context: SubmissionContext, gold: Gold, cache_folder: Path | None = None
 ) -> dict[str, TargetMeasures]:
     """Run submitted targets with mutants and undone changes, and return what they notice, by name.
 
@@ -68,7 +68,7 @@ def measure_targets(
     runner = _make_runner(context)
     tests = [_make_submitted_test(context, name, gold_method) for name, gold_method in gold.items()]
     covered = measure_execution(context, runner, tests)
-    oracles = _find_oracle_mutants(context, runner, gold, kept)
+    oracles = _find_oracle_mutants(context, runner, gold, cache_folder)
     killed = _run_all_mutants(runner, tests, gold, oracles, context.slowest)
     noticed = _run_undone_changes(runner, tests, gold)
     share = runner.cpu_seconds / max(1, len(tests))
@@ -110,7 +110,7 @@ def _make_runner(context: SubmissionContext) -> EditedCellRunner:
         repository=context.repository,
         override=context.conditions.override,
         sources=context.conditions.sources,
-        tests=context.files,
+        tests=context.submitted_file_edits,
         confirms=True,
     )
 
@@ -123,7 +123,7 @@ def _make_submitted_test(context: SubmissionContext, name: str, gold: GoldMethod
 
 
 def _find_oracle_mutants(
-    context: SubmissionContext, runner: EditedCellRunner, gold: Gold, kept: Path | None
+    context: SubmissionContext, runner: EditedCellRunner, gold: Gold, cache_folder: Path | None
 ) -> dict[str, MutantSet]:
     """Return, by name, the mutants that updates and extensions should kill; none for other tracks.
 
@@ -136,7 +136,7 @@ def _find_oracle_mutants(
         return dict.fromkeys(gold, MutantSet())
     old, new = replace(runner, tests=(), end=PairEnd.OLD), replace(runner, tests=())
     oracle_mutants = find_old_kills(
-        old, new, {name: gold_method.row for name, gold_method in gold.items()}, kept
+        old, new, {name: gold_method.row for name, gold_method in gold.items()}, cache_folder
     )
     runner.cpu_seconds = new.cpu_seconds + old.cpu_seconds - runner.cpu_seconds
     return oracle_mutants

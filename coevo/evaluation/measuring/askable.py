@@ -51,7 +51,7 @@ def is_strict_askable(
     return is_strict_success(TaskOutcome.SUCCESS, worth, row.mutation, 0) is True
 
 
-def add_strict_askable(
+def fill_missing_strict_askable(
     opened: OpenedSnapshots, assignments: Iterable[Assignment]
 ) -> tuple[Assignment, ...]:
     """Return the tasks with `strict_askable` of their targets, where an old snapshot lacks it.
@@ -62,8 +62,8 @@ def add_strict_askable(
     lacking = [task for task in wanted if any(map(_lacks_strict_askable, task.targets))]
     if not lacking:
         return wanted
-    mutants = _load_rows(opened, 'mutants', MutantRow, lacking)
-    reversals = _load_rows(opened, 'reversals', ReversalRow, lacking)
+    mutants = _load_rows_by_method_and_walk(opened, 'mutants', MutantRow, lacking)
+    reversals = _load_rows_by_method_and_walk(opened, 'reversals', ReversalRow, lacking)
 
     def fill_target(target: Target) -> Target:
         """Return a target with the answer, if it lacks one."""
@@ -80,7 +80,7 @@ def _lacks_strict_askable(target: Target) -> bool:
     return target.row.strict_askable is None
 
 
-def _load_rows(
+def _load_rows_by_method_and_walk(
     opened: OpenedSnapshots, table: str, record: type[Row], assignments: Iterable[Assignment]
 ) -> dict[tuple[str, str], list[Row]]:
     """Return the rows of a table for the targets of tasks, by method id and walk."""

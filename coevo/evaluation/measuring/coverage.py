@@ -17,9 +17,9 @@ from coevo.languages.measures import Assertions
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_measures, get_reading, offers_capability
 from coevo.languages.traces import CoveredLine, Trace
-from coevo.measures.coverage import mark_executed_at_new, measure_coverage
+from coevo.measures.coverage import mark_executed_at_new, measure_coverage_of_methods
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
-from coevo.model.dependencies import Dependency, Revised, select_dependencies
+from coevo.model.dependencies import Dependency, Revised, select_called_or_all_dependencies
 from coevo.model.quality import Coverage
 from coevo.model.task_rows import TaskRow
 
@@ -105,12 +105,12 @@ def measure_execution(
     )
     measures_by_test = {}
     for test in tests:
-        concerned = (*test.dependencies, *list_task_dependencies(context.assignment.task))
+        concerned = (*test.dependencies, *list_dependencies_for_coverage(context.assignment.task))
         code = {
             file: list_watch_names_at_revision(
                 context.repository, pair.language, pair.new.rev, file
             )
-            for file in _list_files(context, concerned)
+            for file in _list_source_files_at_new(context, concerned)
         }
         ranges = [dependency for dependency in concerned if dependency.file in code]
         watched = add_watched_ranges(oracles or {}, ranges, code.__getitem__)
@@ -149,15 +149,15 @@ def _measure_test(
         reaches_assertion=None
         if oracles is None
         else _reaches_assertion(context, test, oracles, reached),
-        coverage=measure_coverage(
-            mark_executed(list_task_dependencies(context.assignment.task)), seen
+        coverage=measure_coverage_of_methods(
+            mark_executed(list_dependencies_for_coverage(context.assignment.task)), seen
         ),
     )
 
 
-def list_task_dependencies(task: TaskRow) -> tuple[Dependency, ...]:
+def list_dependencies_for_coverage(task: TaskRow) -> tuple[Dependency, ...]:
     """Return the dependencies of a task whose coverage is reported, by its dependency list."""
-    return select_dependencies(task.dependencies, task.dependency_list)
+    return select_called_or_all_dependencies(task.dependencies, task.dependency_list)
 
 
 def _trace_test(
@@ -168,8 +168,8 @@ def _trace_test(
 ) -> Trace | None:
     """Return the trace of a test in a process of its own; None if its pass was not confirmed."""
     compiled = runner.compile(test.method.module)
-    files = _list_files(
-        context, (*test.dependencies, *list_task_dependencies(context.assignment.task))
+    files = _list_source_files_at_new(
+        context, (*test.dependencies, *list_dependencies_for_coverage(context.assignment.task))
     )
     traced = context.built.trace(
         compiled, [test.method], files, context.conditions, watched=watched
@@ -233,12 +233,16 @@ def _reaches_assertion(
 def _expects_exception(context: SubmissionContext, test: GoldTest) -> bool:
     assertions = get_measures(context.pair.language).assertions
     try:
-        return assertions is not None and assertions.expects_exception(context.patched, test.method)
+        return assertions is not None and assertions.declares_expected_exception(
+            context.patched, test.method
+        )
     except LookupError:
         return False  # it is declared elsewhere
 
 
-def _list_files(context: SubmissionContext, dependencies: Sequence[Dependency]) -> frozenset[str]:
+def _list_source_files_at_new(
+    context: SubmissionContext, dependencies: Sequence[Dependency]
+) -> frozenset[str]:
     suffixes = get_reading(context.pair.language).SUFFIXES
     return frozenset(
         dependency.file
@@ -258,7 +262,7 @@ def find_oracle_lines(
     assertions, text = get_measures(language).assertions, get_reading(language)
     if assertions is None:
         return None
-    files = _index_files_by_name(text, repository, rev)
+    files = _index_test_side_files_by_name(text, repository, rev)
     lines: dict[str, frozenset[int]] = {}
     queue, seen = [(path, content)], {path}
     while queue:
@@ -272,7 +276,7 @@ def find_oracle_lines(
     return lines
 
 
-def _index_files_by_name(
+def _index_test_side_files_by_name(
     text: LanguageReading, repository: Repository, rev: str
 ) -> Mapping[str, list[str]]:
     """Return the paths of files by the names that others use for them.
@@ -282,7 +286,7 @@ def _index_files_by_name(
     paths_by_name: dict[str, list[str]] = {}
     tree = text.open_tree(repository, rev)
     for path in tree.entries:
-        if path.endswith(text.SUFFIXES) and not tree.is_source(path):
+        if path.endswith(text.SUFFIXES) and not tree.belongs_to_code(path):
             for name in text.list_reference_names(tree, path):
                 paths_by_name.setdefault(name, []).append(path)
     return paths_by_name

@@ -10,7 +10,7 @@ from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.outcomes import GradingResult, TargetResult, decide_outcome
 from coevo.evaluation.judging.placebos import PlaceboRunner, PlaceboSubject
 from coevo.evaluation.judging.protocol import passes
-from coevo.evaluation.judging.steadiness import rerun_failing_edit
+from coevo.evaluation.judging.steadiness import rerun_with_failing_edit
 from coevo.evaluation.judging.task_context import SubmissionContext, TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.adequacy import TargetMeasures, measure_targets
@@ -21,12 +21,12 @@ from coevo.evaluation.measuring.strict import preserves_oracle
 from coevo.languages.capabilities import Capability
 from coevo.languages.table import get_reading, offers_capability
 from coevo.measures.copied_code import Gram, has_copy, list_body_grams, list_file_grams
-from coevo.measures.declaration_pairs import find_declaration
+from coevo.measures.declaration_pairs import find_method_or_constructor
 from coevo.model.dependencies import Revised
 from coevo.snapshots.snapshot import OpenedSnapshots
 
 
-def find_copying_targets(
+def find_targets_copying_changed_code(
     context: TaskContext, patched: bytes, targets: dict[str, Target]
 ) -> frozenset[str]:
     """Return the names of targets of which a submitted file copies a changed method.
@@ -44,18 +44,18 @@ def find_copying_targets(
         for name, target in targets.items()
         if any(
             has_copy(body, now) and not any(has_copy(body, grams) for grams in known)
-            for body in _list_bodies(context, target)
+            for body in _list_changed_method_grams(context, target)
         )
     )
 
 
-def _list_bodies(context: TaskContext, target: Target) -> Iterator[frozenset[Gram]]:
+def _list_changed_method_grams(context: TaskContext, target: Target) -> Iterator[frozenset[Gram]]:
     """Yield the grams of the bodies of the changed methods on which a target depends."""
     reading = get_reading(context.pair.language)
     for dependency in target.row.dependencies:
         if dependency.revised is Revised.REMOVED or not dependency.file.endswith(reading.SUFFIXES):
             continue
-        declaration = find_declaration(context.repository, context.pair, dependency)
+        declaration = find_method_or_constructor(context.repository, context.pair, dependency)
         member = declaration.member if declaration is not None else None
         if member is not None and member.body_at is not None:
             body = member.source[member.body_at :].encode(errors='surrogateescape')
@@ -107,7 +107,7 @@ def add_adequacy(
         context, {name: gold[name] for name in passing}, measures.oracle_folder
     )
     seen = {
-        name: _judge_measured_target(
+        name: _recheck_measured_target(
             task_context, judgement, patched, placebos, name, target_measures
         )
         for name, target_measures in measured.items()
@@ -123,7 +123,7 @@ def add_adequacy(
     if not adequacy:
         return judgement
     task_context = replace(task_context, conditions=replace(context.conditions, observed=False))
-    judgement.copying = find_copying_targets(
+    judgement.copying = find_targets_copying_changed_code(
         task_context, patched, {name: gold[name].target for name in adequacy}
     )
     return _add_weakened_neighbours(
@@ -150,7 +150,7 @@ def _make_submission_context(
     )
 
 
-def _judge_measured_target(
+def _recheck_measured_target(
     context: TaskContext,
     judgement: GradingResult,
     patched: bytes,
@@ -212,4 +212,4 @@ def _run_target_placebos(
         seen = placebos.run_target_with_placebos(subject, seen, groups, single=True)
     if measured.failing is None or not passes(seen):
         return seen
-    return rerun_failing_edit(task_context, patched, method, measured.failing, seen)
+    return rerun_with_failing_edit(task_context, patched, method, measured.failing, seen)

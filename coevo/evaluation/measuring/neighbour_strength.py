@@ -110,13 +110,13 @@ class _FileMembers:
     shared: Mapping[Key, Member]
 
     @property
-    def names(self) -> frozenset[str]:
+    def used_identifiers(self) -> frozenset[str]:
         """The identifiers in all of these members."""
         members = (*self.tests.values(), *self.shared.values())
         return frozenset[str]().union(*(member.names for member in members))
 
     @property
-    def imports(self) -> dict[str, str]:
+    def imported_names_by_text(self) -> dict[str, str]:
         """The imported names by the text of the import."""
         return {f'{import_.text} {import_.static}': import_.name for import_ in self.file.imports}
 
@@ -155,7 +155,7 @@ def _list_shared_changes(
 ) -> Iterator[str]:
     """Yield the names of what a patch changes, removes or adds beside tests, if it may matter."""
     files = list(known)
-    used = frozenset[str]().union(*(file.names for file in files))
+    used = frozenset[str]().union(*(file.used_identifiers for file in files))
     before = {key for file in files for key in file.shared}
     kept_by_all = before.intersection(*(file.shared for file in files))
     for key in before if files else ():
@@ -170,15 +170,15 @@ def _list_shared_changes(
     for name, type_ in now.types.items():
         if (name, type_.shape_hash) not in shapes and (name in old_names or type_.simple in used):
             yield name
-    old_imports = {text for file in files for text in file.imports}
-    for text, name in now.imports.items():
+    old_imports = {text for file in files for text in file.imported_names_by_text}
+    for text, name in now.imported_names_by_text.items():
         if text not in old_imports and (name in used or name in ('', '*')):
             yield name
 
 
 def _may_matter(reading: LanguageReading, added: Member, used: frozenset[str]) -> bool:
     """Return whether an added member runs by itself, or takes a name that is in use."""
-    if reading.is_fixture(added) or added.name in used:
+    if reading.is_run_by_framework(added) or added.name in used:
         return True
     return added.kind not in (*_CALLABLES, 'field')
 
@@ -249,7 +249,7 @@ def find_weakened_neighbours(
     neighbours = find_touched_neighbours(_describe_file(context, others.methods), patched)
     if not neighbours.touched:
         return NeighbourStrength()
-    mutants = _select_mutants(gold)
+    mutants = _select_usable_released_mutants(gold)
     runner = context.make_edited_runner(context.gold)
     entry = recall_or_compute(
         ledger,
@@ -262,9 +262,11 @@ def find_weakened_neighbours(
     killed_mutants = [mutant for mutant in mutants if mutant.mutant_id in kills]
     touched = {name: others.methods[name] for name in others.methods if name in neighbours.touched}
     own = context.make_edited_runner(patched)
-    missed, settled = _find_neighbours_missing_mutants(context, own, touched, killed_mutants, kills)
+    missed, settled = _find_missing_and_asked_neighbours(
+        context, own, touched, killed_mutants, kills
+    )
     watched = [name for name in touched if name in neighbours.rewritten][:MOST_WATCHED]
-    unseen, cpu_seconds = _find_unconfirmed_passes(
+    unseen, cpu_seconds = _find_unconfirmed_passes_with_cpu_seconds(
         context, patched, {name: touched[name] for name in watched}
     )
     lacking = neighbours.fewer_assertions - settled
@@ -293,7 +295,7 @@ def _describe_file(context: TaskContext, neighbours: Methods) -> NeighbourFile:
     )
 
 
-def _select_mutants(gold: Iterable[GoldMethod]) -> Sequence[DrawnMutant]:
+def _select_usable_released_mutants(gold: Iterable[GoldMethod]) -> Sequence[DrawnMutant]:
     joined = join_sets(map(select_released_mutants, gold))
     usable = {mutant.mutant_id: mutant for mutant in joined.mutants if not mutant.equal_compiled}
     return [usable[mutant_id] for mutant_id in sorted(usable)[:MOST_MUTANTS]]
@@ -316,7 +318,7 @@ def _find_gold_kills(
     )
 
 
-def _find_neighbours_missing_mutants(
+def _find_missing_and_asked_neighbours(
     context: TaskContext,
     runner: EditedCellRunner,
     touched: Methods,
@@ -337,7 +339,7 @@ def _find_neighbours_missing_mutants(
     return frozenset(missed), frozenset(settled)
 
 
-def _find_unconfirmed_passes(
+def _find_unconfirmed_passes_with_cpu_seconds(
     context: TaskContext, patched: bytes, methods: Methods
 ) -> tuple[frozenset[str], float]:
     """Return the neighbours whose pass the observer does not confirm, and the CPU seconds.

@@ -15,7 +15,7 @@ from coevo.git.repository import Repository, load_content
 from coevo.languages.declarations import find_declared_method
 from coevo.languages.table import get_engine_version, get_reading
 from coevo.measures.added_lines import UnchangedLines, find_unchanged_lines
-from coevo.measures.declaration_pairs import find_declaration
+from coevo.measures.declaration_pairs import find_method_or_constructor
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.measures.mutant_sets import DrawnMutant, MutantSet
 from coevo.measures.mutants import draw_mutant_sets, run_mutants
@@ -147,7 +147,7 @@ def _list_unchanged_lines(new: EditedCellRunner, test: GoldTest) -> Mapping[str,
     for dependency in test.dependencies:
         if (
             dependency.revised is Revised.REMOVED
-            or find_declaration(new.repository, new.pair, dependency) is None
+            or find_method_or_constructor(new.repository, new.pair, dependency) is None
         ):
             continue
         left = _map_unchanged_lines(new, dependency.file)
@@ -195,7 +195,7 @@ def _locate_cached_kills(
     """Return a path named by everything that the result depends on; None if that is unknown."""
     if folder is None:
         return None
-    known = old.built.digest_content(old.compile(test.method.module))
+    known = old.built.digest_run_inputs(old.compile(test.method.module))
     if known is None:
         return None
     parts = (
@@ -209,5 +209,5 @@ def _locate_cached_kills(
 
 
 def _load_cached_kills(path: Path | None) -> OldKills | None:
-    data = durable.load_checksummed(path) if path is not None else None
+    data = durable.load_checksummed_removing_damaged(path) if path is not None else None
     return codec.decode_record(OldKills, data) if data is not None else None

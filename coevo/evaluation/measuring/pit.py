@@ -26,7 +26,7 @@ from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.mutation import ByteCodeMutants
 from coevo.languages.table import LANGUAGES, get_engine_version, offers_capability
-from coevo.measures.declaration_pairs import find_declaration
+from coevo.measures.declaration_pairs import find_method_or_constructor
 from coevo.model import codec
 from coevo.model.dependencies import Revised
 from coevo.model.errors import Transient
@@ -52,7 +52,7 @@ class _TestVersion:
 
 
 def add_pit_kills(
-    context: SubmissionContext, found: Mapping[str, Adequacy], kept: Path | None
+    context: SubmissionContext, found: Mapping[str, Adequacy], cache_folder: Path | None
 ) -> dict[str, Adequacy]:
     """Run PIT on submitted tests and on gold's, and return the adequacies by name with its answers.
 
@@ -66,10 +66,12 @@ def add_pit_kills(
         if target.name in found:
             is_within_budget = position < MOST_METHODS
             submitted = _TestVersion(file=context.patched, method=context.methods[target.name])
-            lines = _list_changed_lines(context, target)
+            lines = _list_changed_method_lines(context, target)
             own = _TestVersion(file=gold_file, method=target.method)
-            pred = _run_pit(context, submitted, lines, kept) if is_within_budget else _BEYOND
-            gold = _run_pit(context, own, lines, kept) if is_within_budget else _BEYOND
+            pred = (
+                _run_pit(context, submitted, lines, cache_folder) if is_within_budget else _BEYOND
+            )
+            gold = _run_pit(context, own, lines, cache_folder) if is_within_budget else _BEYOND
             adequacies[target.name] = replace(
                 found[target.name], pit=_count_kills_of_common_mutants(pred, gold)
             )
@@ -105,14 +107,14 @@ def _map_known_kills(one: ByteCodeMutants) -> dict[Mutant, bool]:
 # -- the lines to mutate -------------------------------------------------------------------------
 
 
-def _list_changed_lines(context: SubmissionContext, target: Target) -> Lines:
+def _list_changed_method_lines(context: SubmissionContext, target: Target) -> Lines:
     """Return the lines of the dependencies that are methods or constructors at the new revision."""
     pair = context.pair
     ranges = [
         dependency
         for dependency in target.row.dependencies
         if dependency.revised is not Revised.REMOVED
-        and find_declaration(context.repository, pair, dependency) is not None
+        and find_method_or_constructor(context.repository, pair, dependency) is not None
     ]
     named = partial(list_watch_names_at_revision, context.repository, pair.language, pair.new.rev)
     return add_watched_ranges({}, ranges, named)
@@ -122,7 +124,7 @@ def _list_changed_lines(context: SubmissionContext, target: Target) -> Lines:
 
 
 def _run_pit(
-    context: SubmissionContext, side: _TestVersion, lines: Lines, kept: Path | None
+    context: SubmissionContext, side: _TestVersion, lines: Lines, cache_folder: Path | None
 ) -> ByteCodeMutants:
     """Return the stored answer of PIT, or run it now; answers with trouble are not stored."""
     if not offers_capability(context.pair.language, Capability.MUTATE):
@@ -133,8 +135,8 @@ def _run_pit(
         edits = CellEdits(tests=((context.assignment.task.test_file, side.file),))
         rev = context.pair.new.rev
         compiled = context.built.compile(rev, rev, side.method.module, edits=edits)
-        cache_path = _locate_cached_mutants(context, compiled, side, lines, kept)
-        known = cache_path and durable.load_checksummed(cache_path)
+        cache_path = _locate_cached_mutants(context, compiled, side, lines, cache_folder)
+        known = cache_path and durable.load_checksummed_removing_damaged(cache_path)
         if known:
             return codec.decode_record(ByteCodeMutants, known)
         mutants = context.built.mutate(compiled, side.method, lines, context.conditions)
@@ -152,11 +154,11 @@ def _locate_cached_mutants(
     compiled: CompiledTests,
     side: _TestVersion,
     lines: Lines,
-    kept: Path | None,
+    cache_folder: Path | None,
 ) -> Path | None:
     """Return a path named by everything that the answer depends on; None if that is unknown."""
-    known = context.built.digest_content(compiled) if kept is not None else None
-    if kept is None or known is None:
+    known = context.built.digest_run_inputs(compiled) if cache_folder is not None else None
+    if cache_folder is None or known is None:
         return None
     lines_text = repr(sorted((name, sorted(own)) for name, own in lines.items()))
     language = context.pair.language
@@ -170,4 +172,4 @@ def _locate_cached_mutants(
         known,
         repr(context.conditions.sources),
     )
-    return kept / f'{compute_short_hash(*parts)}.json'
+    return cache_folder / f'{compute_short_hash(*parts)}.json'

@@ -78,17 +78,17 @@ def is_strict_success(
     executes = adequacy.executes_delta, adequacy.reaches_assertion, nothing_lost
     if adequacy.mutants is None and gold is not None and gold.killed:
         return _all_hold(
-            *executes, _notices_what_gold_notices(adequacy.reversals), None
+            *executes, _notices_any_that_gold_notices(adequacy.reversals), None
         )  # kills were not measured
     answers = (
-        _notices_what_gold_notices(adequacy.reversals),
-        _notices_what_gold_notices(adequacy.mutants),
+        _notices_any_that_gold_notices(adequacy.reversals),
+        _notices_any_that_gold_notices(adequacy.mutants),
     )
     known = tuple(answer for answer in answers if answer is not None)
     return _all_hold(*executes, *known) if known else _all_hold(*executes, None)
 
 
-def _notices_what_gold_notices(found: Detections | None) -> bool | None:
+def _notices_any_that_gold_notices(found: Detections | None) -> bool | None:
     """Return whether the test notices an edit that gold notices by running.
 
     None if gold ran and failed with none of them: it may notice names, by not compiling. Where that

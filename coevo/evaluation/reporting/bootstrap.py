@@ -65,7 +65,7 @@ def estimate_mean(samples: Iterable[Sample]) -> MeanEstimate:
     groups = _group_by_repo(samples)
     repos = sorted(groups)
     sums = _sum_by_repo(groups, repos)
-    low, high = _find_percentiles(
+    low, high = _find_interval_ends(
         [sums.compute_mean(weights) for weights in draw_weights(len(repos))]
     )
     return MeanEstimate(
@@ -77,7 +77,7 @@ def estimate_mean(samples: Iterable[Sample]) -> MeanEstimate:
     )
 
 
-def estimate_difference(first: Iterable[Sample], second: Iterable[Sample]) -> MeanEstimate:
+def estimate_second_minus_first(first: Iterable[Sample], second: Iterable[Sample]) -> MeanEstimate:
     """Return the mean of the second samples minus that of the first, on the same draws.
 
     `value` is None if one of the two has no samples; `units` is the smaller of the two numbers.
@@ -85,11 +85,11 @@ def estimate_difference(first: Iterable[Sample], second: Iterable[Sample]) -> Me
     first_groups, other = _group_by_repo(first), _group_by_repo(second)
     repos = sorted(first_groups.keys() | other.keys())
     sums = _sum_by_repo(first_groups, repos), _sum_by_repo(other, repos)
-    low, high = _find_percentiles(
-        [_subtract_means(*sums, weights) for weights in draw_weights(len(repos))]
+    low, high = _find_interval_ends(
+        [_subtract_first_from_second_mean(*sums, weights) for weights in draw_weights(len(repos))]
     )
     return MeanEstimate(
-        value=_subtract_means(*sums, [1] * len(repos)),
+        value=_subtract_first_from_second_mean(*sums, [1] * len(repos)),
         low=low,
         high=high,
         units=min(sum(side.counts) for side in sums),
@@ -97,7 +97,7 @@ def estimate_difference(first: Iterable[Sample], second: Iterable[Sample]) -> Me
     )
 
 
-def compute_interval(
+def bootstrap_interval_of_ratio(
     totals: Sequence[float], weights: Sequence[float]
 ) -> tuple[float, float] | tuple[None, None]:
     """Return the 95 % interval of sum(totals) / sum(weights), bootstrapped over repositories.
@@ -108,7 +108,7 @@ def compute_interval(
     for drawn in draw_weights(len(totals)):
         weight = math.fsum(map(mul, drawn, weights))
         means.append(math.fsum(map(mul, drawn, totals)) / weight if weight else None)
-    return _find_percentiles(means)
+    return _find_interval_ends(means)
 
 
 @lru_cache(maxsize=16)
@@ -141,12 +141,14 @@ def _sum_by_repo(groups: Mapping[str, Sequence[float]], repos: Sequence[str]) ->
     )
 
 
-def _subtract_means(first: _RepoSums, second: _RepoSums, weights: Sequence[int]) -> float | None:
+def _subtract_first_from_second_mean(
+    first: _RepoSums, second: _RepoSums, weights: Sequence[int]
+) -> float | None:
     first_mean, other = first.compute_mean(weights), second.compute_mean(weights)
     return None if first_mean is None or other is None else other - first_mean
 
 
-def _find_percentiles(means: Sequence[float | None]) -> tuple[float, float] | tuple[None, None]:
+def _find_interval_ends(means: Sequence[float | None]) -> tuple[float, float] | tuple[None, None]:
     """Return the ends of the interval, or (None, None) if no resample has a mean.
 
     Resamples without a mean (None) are left out.

@@ -23,7 +23,10 @@ Cell = str | Text | int | MeanEstimate | None
 
 
 def make_table(
-    title: str, left: Sequence[str], right: Sequence[str], rows: Iterable[Iterable[Cell]] = ()
+    title: str,
+    text_columns: Sequence[str],
+    figure_columns: Sequence[str],
+    rows: Iterable[Iterable[Cell]] = (),
 ) -> Table:
     """Return a table whose first columns are text and whose other columns are figures.
 
@@ -39,9 +42,9 @@ def make_table(
         show_edge=False,
         min_width=min(len(title), WIDTH),
     )
-    for name in left:
+    for name in text_columns:
         new_table.add_column(name)
-    for name in right:
+    for name in figure_columns:
         new_table.add_column(name, justify='right')
     for row in rows:
         new_table.add_row(*map(_format_cell, row))

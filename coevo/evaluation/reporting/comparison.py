@@ -76,7 +76,7 @@ def compare_rows(first: Rows, second: Rows) -> Comparison:
         Comparison,
         figures,
         snapshot_sha256=first[0].snapshot_sha256,
-        engines=(_list_engines(first), _list_engines(second)),
+        engines=(_list_engine_versions(first), _list_engine_versions(second)),
     )
 
 
@@ -108,5 +108,5 @@ def _format_snapshots(rows: Rows) -> str:
     return ', '.join(sorted({row.snapshot_sha256[:16] for row in rows})) or 'no rows'
 
 
-def _list_engines(rows: Rows) -> tuple[str, ...]:
+def _list_engine_versions(rows: Rows) -> tuple[str, ...]:
     return tuple(sorted({row.engine_version for row in rows}))

@@ -138,13 +138,13 @@ def print_difficulty(report: DifficultyReport, console: Console) -> None:
             if bands:
                 heading = f'{part.part}, by {title} (ULT, Figure 1)'
                 columns = ('Tasks', 'Success%', 'Lines', 'Branches')
-                console.print(make_table(heading, [title], columns, _list_rows(bands)))
+                console.print(make_table(heading, [title], columns, _list_band_rows(bands)))
                 console.print()
             if unknown:
                 note = f'{part.part}: {title} unknown of {unknown} tasks'
                 console.print(note, end='\n\n', markup=False, highlight=False)
 
 
-def _list_rows(bands: Sequence[BandFigures]) -> Iterator[Iterable[str | int | MeanEstimate]]:
+def _list_band_rows(bands: Sequence[BandFigures]) -> Iterator[Iterable[str | int | MeanEstimate]]:
     for each in bands:
         yield each.band, each.tasks, each.success, each.line_coverage, each.branch_coverage

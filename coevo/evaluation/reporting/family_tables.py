@@ -72,18 +72,18 @@ def make_family_tables(report: FamilyReport) -> Iterator[Table]:
         [(*get_fields(report, _SUITES.values()), *report.outcomes.values())],
     )
     if report.maintenance is not None:
-        rows = _list_shares(report.maintenance, _MAINTENANCE)
+        rows = _list_share_rows(report.maintenance, _MAINTENANCE)
         yield make_table(f'{name} what became of each test', ('Rate',), ('Of tests', 'N'), rows)
     elif report.implement is not None:
-        rows = _list_shares(report.implement, _IMPLEMENT)
+        rows = _list_share_rows(report.implement, _IMPLEMENT)
         yield make_table(f'{name} beyond the targets', ('Rate',), ('Share', 'N'), rows)
     else:
         yield _make_adequacy_table(name, report)
-        rows = _list_shares(report, _TESTS)
+        rows = _list_share_rows(report, _TESTS)
         yield make_table(f'{name} tests of a suite', ('Share',), ('Of suites', 'N'), rows)
-        yield from _make_text_tables(name, report)
+        yield from _make_assertion_and_fix_tables(name, report)
         if len(report.starts) > 1:
-            yield _make_start_table(name, report)
+            yield _make_table_by_start_kind(name, report)
 
 
 def _make_adequacy_table(name: str, report: FamilyReport) -> Table:
@@ -105,7 +105,7 @@ def _make_adequacy_table(name: str, report: FamilyReport) -> Table:
     )
 
 
-def _make_text_tables(name: str, report: FamilyReport) -> Iterator[Table]:
+def _make_assertion_and_fix_tables(name: str, report: FamilyReport) -> Iterator[Table]:
     """Yield what the texts of suites have, as far as there is any."""
     density = report.texts.assertions
     if density.tests.units:
@@ -127,7 +127,7 @@ def _make_text_tables(name: str, report: FamilyReport) -> Iterator[Table]:
         )
 
 
-def _make_start_table(name: str, report: FamilyReport) -> Table:
+def _make_table_by_start_kind(name: str, report: FamilyReport) -> Table:
     return make_table(
         f'{name} by start',
         ('Start',),
@@ -146,7 +146,7 @@ def _format_number(mean: MeanEstimate) -> Cell:
     return cells.format_estimate(mean, '{:.2f}'.format, '{:.2f}'.format)
 
 
-def _list_shares(
+def _list_share_rows(
     report: FamilyReport | MaintenanceReport | ImplementReport, names: dict[str, str]
 ) -> Iterator[Sequence[Cell]]:
     for name, field in names.items():

@@ -24,8 +24,8 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.bootstrap import (
     MeanEstimate,
     Sample,
-    estimate_difference,
     estimate_mean,
+    estimate_second_minus_first,
 )
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.column import split_optional
@@ -50,7 +50,7 @@ class Figures:
     samples: list[Sample] = field(default_factory=list)
     value: Any = None
 
-    def find(self, path: Sequence[str]) -> Figures:
+    def find_or_create(self, path: Sequence[str]) -> Figures:
         """Return the figures at a path; missing ones are created."""
         figures = self
         for name in path:
@@ -97,12 +97,12 @@ def collect_figures(connection: duckdb.DuckDBPyConnection, scripts: Sequence[str
     figures = Figures()
     for name in scripts:
         for path, repo, scores in connection.execute(f'FROM samples_of_{name}').fetchall():
-            samples = figures.find(path).samples
+            samples = figures.find_or_create(path).samples
             if scores:
                 samples.append(Sample(repo=repo, value=math.fsum(scores) / len(scores)))
         for kind in ('counts', 'words'):
             for path, value in connection.execute(f'FROM {kind}_of_{name}').fetchall():
-                figures.find(path).value = value
+                figures.find_or_create(path).value = value
     return figures
 
 
@@ -154,7 +154,7 @@ def _sort_keys(figures: Figures, kind: Any) -> Sequence[str]:
 def _estimate_mean_or_difference(figures: Figures) -> MeanEstimate:
     """Return a mean, or the difference of the means below `first` and `second`."""
     if figures.parts:
-        return estimate_difference(
-            figures.find(['first']).samples, figures.find(['second']).samples
+        return estimate_second_minus_first(
+            figures.find_or_create(['first']).samples, figures.find_or_create(['second']).samples
         )
     return estimate_mean(figures.samples)

@@ -162,19 +162,19 @@ def _insert_pass_shares(connection: duckdb.DuckDBPyConnection) -> None:
     SQL would round such quotients differently.
     """
     pairs = connection.execute('SELECT DISTINCT judged, solving FROM attempted_tasks').fetchall()
-    draws = [(n, c, k, compute_pass_at(n, c, k)) for n, c in pairs for k in range(1, n + 1)]
+    draws = [(n, c, k, compute_pass_at_k(n, c, k)) for n, c in pairs for k in range(1, n + 1)]
     columns = list(zip(*draws, strict=True)) or [()] * 4
     connection.execute(
         'INSERT INTO pass_at SELECT unnest(?), unnest(?), unnest(?), unnest(?)', columns
     )
 
 
-def compute_pass_at(n: int, c: int, k: int) -> float:
+def compute_pass_at_k(attempts: int, solving: int, drawn: int) -> float:
     """Return the share of draws of k of n attempts with a solving one, if c of n solve the task.
 
     That is 1 - C(n - c, k) / C(n, k) (Chen et al., https://arxiv.org/abs/2107.03374).
     """
-    return 1.0 - math.comb(n - c, k) / math.comb(n, k)
+    return 1.0 - math.comb(attempts - solving, drawn) / math.comb(attempts, drawn)
 
 
 def _list_systems(rows: Sequence[MethodResult | SuiteResult]) -> Sequence[SystemSummary]:
@@ -196,15 +196,15 @@ def _list_systems(rows: Sequence[MethodResult | SuiteResult]) -> Sequence[System
 
 
 def _format_prediction_line(row: MethodResult | SuiteResult) -> str:
-    return f'{row.task_id} {row.prediction_sha256}{_format_attempt(row)}'
+    return f'{row.task_id} {row.prediction_sha256}{_format_attempt_unless_first(row)}'
 
 
 def _format_outcome_line(row: MethodResult) -> str:
     strict = 'strict' if row.success_strict else ''
-    return f'{row.task_id} {row.method_id} {row.test_method} {row.outcome} {strict}{_format_attempt(row)}'
+    return f'{row.task_id} {row.method_id} {row.test_method} {row.outcome} {strict}{_format_attempt_unless_first(row)}'
 
 
-def _format_attempt(row: MethodResult | SuiteResult) -> str:
+def _format_attempt_unless_first(row: MethodResult | SuiteResult) -> str:
     """Return the number of an attempt, empty for the first.
 
     So the hash of first attempts is the same with and without further attempts.

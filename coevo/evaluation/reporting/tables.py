@@ -93,7 +93,7 @@ def print_report(report: Report, console: Console) -> None:
             f'{attempts.of}: tasks with all targets solved by one of k attempts; all other '
             'tables count first attempts only'
         )
-        _print_part(console, [_make_attempt_table(attempts)], [note])
+        _print_part(console, [_make_solved_within_k_table(attempts)], [note])
     _print_plain(
         console,
         f'Intervals: 95 %, bootstrapped over repositories ({report.intervals.resamples} '
@@ -155,7 +155,7 @@ def _format_headline(report: Report) -> str:
     ]
     for track in report.tracks:
         shares = (track.macro.success, track.beyond.success_strict, track.beyond.vacuous)
-        askable = _format_askable(track)
+        askable = _format_strict_known_count(track)
         columns.append(_make_headline_column(track.track, track.tasks, shares, askable))
     for family in report.families:
         success = family.maintenance.done if family.maintenance else family.success
@@ -168,13 +168,13 @@ def _format_headline(report: Report) -> str:
 def _make_headline_column(
     name: str, tasks: int, shares: Sequence[MeanEstimate | None], askable: str = cells.DASH
 ) -> tuple[str, ...]:
-    values = [_split_interval(cells.format_percent(share)) for share in shares]
+    values = [_split_value_and_interval(cells.format_percent(share)) for share in shares]
     success, strict, vacuous = (value for value, _ in values)
     interval = values[0][1] or cells.DASH
     return str(name), f'{tasks:,}', success, strict, askable, vacuous, interval
 
 
-def _split_interval(figure: Text) -> tuple[str, str]:
+def _split_value_and_interval(figure: Text) -> tuple[str, str]:
     value, _, interval = figure.plain.partition('\n')
     return value, interval
 
@@ -185,7 +185,7 @@ def _split_interval(figure: Text) -> tuple[str, str]:
 def _make_track_tables(track: TrackReport) -> Iterator[Table]:
     name = _NAMES[track.track]
     outcomes, coverage, mutation = _PLACES[track.track]
-    rates = _list_rates(track.track)
+    rates = _map_rate_labels_to_fields(track.track)
     averages = (
         ('tasks', track.macro),
         ('  by module', track.macro_by_module),
@@ -212,34 +212,37 @@ def _make_track_tables(track: TrackReport) -> Iterator[Table]:
             [(means.wide, means.pred, means.gold, cells.format_delta(means.delta))],
         )
     yield make_table(
-        f'{name}: beyond the paper', ('figure',), ('value', '95 % interval'), _list_measures(track)
+        f'{name}: beyond the paper',
+        ('figure',),
+        ('value', '95 % interval'),
+        _list_measure_rows(track),
     )
     if track.costs:
-        yield _make_cost_table(name, track.costs)
+        yield _make_cost_cap_table(name, track.costs)
     if track.half_years:
         yield _make_subset_table(track, 'by half-year (Figure 4)', 'half-year', track.half_years)
     yield _make_subset_table(track, 'by cause', 'cause', track.causes)
 
 
-def _list_rates(track: Track) -> dict[str, str]:
+def _map_rate_labels_to_fields(track: Track) -> dict[str, str]:
     left_out = {Track.GENERATION: {'weakened'}, Track.EXTENSION: set()}
     without = left_out.get(track, {'redundant', 'weakened'})
     return {name: rate for name, rate in _RATES.items() if rate not in without}
 
 
-def _list_measures(track: TrackReport) -> Iterator[Sequence[Cell]]:
+def _list_measure_rows(track: TrackReport) -> Iterator[Sequence[Cell]]:
     """Yield the measures as rows, since as columns they would be wider than a terminal."""
     for name, measure in _MEASURES.items():
         if measure != 'oracle_preserved' or track.track in (Track.UPDATE, Track.EXTENSION):
             share = cells.format_percent(getattr(track.beyond, measure))
-            yield name, *_split_interval(share)
+            yield name, *_split_value_and_interval(share)
         if measure == 'success_strict':
-            yield '  of methods', _format_askable(track), ''
+            yield '  of methods', _format_strict_known_count(track), ''
     number = cells.format_estimate(track.beyond.mutants, '{:.1f}'.format, '{:.1f}'.format)
-    yield 'Mutants', *_split_interval(number)
+    yield 'Mutants', *_split_value_and_interval(number)
 
 
-def _format_askable(track: TrackReport) -> str:
+def _format_strict_known_count(track: TrackReport) -> str:
     """Return of how many methods the strict rate is, such as `12 of 15`; a dash if of none."""
     if track.beyond.success_strict.value is None:
         return cells.DASH
@@ -247,7 +250,7 @@ def _format_askable(track: TrackReport) -> str:
     return f'{known:,} of {track.methods:,}'
 
 
-def _make_cost_table(name: str, costs: CostReport) -> Table:
+def _make_cost_cap_table(name: str, costs: CostReport) -> Table:
     def format_thousands(value: float) -> str:
         """Return a number in thousands."""
         return f'{value / 1000:.1f}k'
@@ -273,7 +276,7 @@ def _make_cost_table(name: str, costs: CostReport) -> Table:
 def _make_subset_table(
     track: TrackReport, title: str, name: str, subsets: Sequence[TrackSubset]
 ) -> Table:
-    rates = _list_rates(track.track)
+    rates = _map_rate_labels_to_fields(track.track)
     return make_table(
         f'{_NAMES[track.track]}: {title}',
         (name,),
@@ -340,7 +343,7 @@ def _make_comparison_table(track: TrackComparison) -> Table:
 # -- several attempts ------------------------------------------------------------------------------
 
 
-def _make_attempt_table(report: AttemptReport) -> Table:
+def _make_solved_within_k_table(report: AttemptReport) -> Table:
     return make_table(
         f'{report.of}: up to {report.attempts} attempts at {pluralise(report.tasks, "task")}, '
         f'{_TOLD[report.protocol]}',

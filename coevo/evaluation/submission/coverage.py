@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.evaluation.assignments import list_answered_tasks, list_wanted_ids, load_task_ids
+from coevo.evaluation.assignments import list_answered_task_ids, list_wanted_ids, load_task_ids
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import NAME as METHODS, load_results
 from coevo.evaluation.submission.folder import SubmissionFolder, SubmissionMetadata
@@ -23,7 +23,7 @@ def list_submitted_tasks(submission: SubmissionFolder, place: Path | str) -> fro
     """
     if not (submission.results / METHODS).is_file():
         return None
-    answered = list_answered_tasks(submission.predictions, place)
+    answered = list_answered_task_ids(submission.predictions, place)
     graded = {row.task_id for row in load_results(submission.results)}
     graded |= {row.task_id for row in load_suites(submission.results)}
     for task_id in sorted(graded - load_task_ids(place)):

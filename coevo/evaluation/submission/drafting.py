@@ -20,7 +20,7 @@ from coevo.evaluation.submission.folder import (
     parse_metadata,
 )
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import load_suites, write_suites
+from coevo.evaluation.suites.results import load_suites, write_or_remove_suites
 from coevo.model.errors import Fatal
 from coevo.snapshots.models import LanguageModel, find_model
 from coevo.storage import durable
@@ -217,7 +217,7 @@ def _write_stated_cutoff(results: Path, metadata: SubmissionMetadata) -> None:
         suites = tuple(_set_cutoff(row, model) for row in stored_suites)
         if (rows, suites) != (stored, stored_suites):
             write_results(results, rows)
-            write_suites(results, suites)
+            write_or_remove_suites(results, suites)
             write_report(results, rows, suites)
 
 

@@ -58,7 +58,7 @@ def make_or_check_submission(arguments: argparse.Namespace) -> int:
     refuse_options_beside(
         arguments, '--check', *(f'--{name.replace("_", "-")}' for name in _FIELDS)
     )
-    return _check_folder(arguments)
+    return _check_and_print_submission(arguments)
 
 
 def _make_metadata(arguments: argparse.Namespace) -> int:
@@ -110,7 +110,7 @@ def _ask_person(name: str) -> str | None:
     return line
 
 
-def _check_folder(arguments: argparse.Namespace) -> int:
+def _check_and_print_submission(arguments: argparse.Namespace) -> int:
     from coevo.evaluation.submission.checks import check_submission
     from coevo.evaluation.submission.folder import load_submission
 

@@ -69,7 +69,7 @@ def _open_project(context: TaskContext, case: GradingCase) -> ProjectFiles:
     return ProjectFiles(
         tree=get_reading(task.language).open_tree(context.repository, case.tests_rev),
         path=task.test_file,
-        list_imports=get_fixer(task.language).list_imports,
+        list_imports=get_fixer(task.language).list_bound_names_with_imports,
     )
 
 

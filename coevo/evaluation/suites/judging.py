@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.outcomes import GradingResult
-from coevo.evaluation.judging.protocol import check_builds, find_code_shadows, refuse_shadows
+from coevo.evaluation.judging.protocol import check_builds, find_code_shadows, make_shadow_refusal
 from coevo.evaluation.judging.steadiness import run_alone
-from coevo.evaluation.judging.submitted_cells import choose_shown_sources
+from coevo.evaluation.judging.submitted_cells import choose_shown_sources_with_cpu_seconds
 from coevo.evaluation.judging.task_context import GradingCase, TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.measuring import measure_suite
+from coevo.evaluation.suites.measuring import measure_suite_with_cpu_seconds
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteTest
 from coevo.evaluation.suites.texts import index_methods_by_name
@@ -73,8 +73,8 @@ def measure_graded_suite(
     is_measured = context.measured and context.assignment.single_revision is not None
     if seen is None or not is_measured or not any(test.passes for test in seen.tests):
         return graded
-    context = _add_shown_sources(context, ledger)[0]
-    seen, spent = measure_suite(context, patched, methods, seen)
+    context = _add_shown_sources_with_cpu_seconds(context, ledger)[0]
+    seen, spent = measure_suite_with_cpu_seconds(context, patched, methods, seen)
     return replace(
         graded,
         suite=seen,
@@ -83,9 +83,11 @@ def measure_graded_suite(
     )
 
 
-def _add_shown_sources(context: TaskContext, ledger: Ledger | None) -> tuple[TaskContext, float]:
+def _add_shown_sources_with_cpu_seconds(
+    context: TaskContext, ledger: Ledger | None
+) -> tuple[TaskContext, float]:
     """Return the context with the sources that lie beside the tests, and the CPU seconds."""
-    sources, cpu_seconds = choose_shown_sources(context, ledger)
+    sources, cpu_seconds = choose_shown_sources_with_cpu_seconds(context, ledger)
     return replace(context, conditions=replace(context.conditions, sources=sources)), cpu_seconds
 
 
@@ -110,12 +112,12 @@ def run_suite_tests(
     shadows = find_code_shadows(context, cell)
     if shadows:
         return GradingResult(
-            suite=SuiteRunResult(refusal=refuse_shadows(shadows)),
+            suite=SuiteRunResult(refusal=make_shadow_refusal(shadows)),
             runtime=runtime,
             cpu_seconds=spent,
             seconds=time.monotonic() - began,
         )
-    context, sources_cpu_seconds = _add_shown_sources(context, ledger)
+    context, sources_cpu_seconds = _add_shown_sources_with_cpu_seconds(context, ledger)
     run = _SuiteGrading(context=context, cell=cell, expects=_list_expected_throws(context, patched))
     remarks = SuiteAnnotator(context=context, patched=patched)
     judged = zip(run.grade_tests(methods), methods.values(), strict=True)
@@ -146,7 +148,9 @@ def find_submitted_tests(
     tree = read.open_tree(repository, case.tests_rev)
     test_members = read.find_tests(
         file,
-        lambda simple: [resolved.type for resolved in tree.resolve_type(task.test_file, simple)],
+        lambda simple: [
+            resolved.type for resolved in tree.resolve_test_type(task.test_file, simple)
+        ],
     )
     if len(test_members) > MOST_TESTS:
         many = f'the file has {len(test_members)} tests; coevo grades at most {MOST_TESTS}'
@@ -181,7 +185,7 @@ class _SuiteGrading:
         plain = self.context.conditions
         watched = replace(plain, observed=True, expects=self.expects)
         verdict = self._run_test(method, watched)
-        self.causes.append(find_cause(verdict))
+        self.causes.append(find_shareable_cause(verdict))
         test = SuiteTest(
             test_method=name,
             passes=verdict.outcome is Outcome.PASS and verdict.tampered is None,
@@ -212,7 +216,7 @@ class _SuiteGrading:
 # never shared causes.
 
 
-def find_cause(verdict: Verdict) -> str | None:
+def find_shareable_cause(verdict: Verdict) -> str | None:
     """Return the cause of a failure, as a text that is equal for failures with the same cause.
 
     None for a pass, and for a failed assertion or a time-out, which tests cannot share.

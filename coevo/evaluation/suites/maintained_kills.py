@@ -50,7 +50,7 @@ class StrengthRunner:
     gold: Methods
     cpu_seconds: float = 0.0
 
-    def find_weaker_tests(self, patched: bytes, methods: Methods) -> dict[str, bool]:
+    def decide_which_tests_are_weaker(self, patched: bytes, methods: Methods) -> dict[str, bool]:
         """Return for submitted tests whether each misses a mutant that it noticed before.
 
         A mutant counts if the test fails with it both in the start file and in gold's file. Tests
@@ -140,7 +140,11 @@ def measure_kills(
 
 
 def _find_noticing_tests(
-    runner: EditedCellRunner, module: str, methods: Methods, one: DrawnMutant, limit: float
+    runner: EditedCellRunner,
+    module: str,
+    methods: Methods,
+    one: DrawnMutant,
+    cpu_seconds_limit: float,
 ) -> Iterator[str]:
     """Yield the tests that fail with a mutant; a test without a verdict gets a process of its own.
 
@@ -149,8 +153,8 @@ def _find_noticing_tests(
     if not methods:
         return
     compiled = compile_with_mutant(runner, module, one, ())
-    verdicts = runner.run_all(compiled, tuple(methods.values()), limit)
+    verdicts = runner.run_all(compiled, tuple(methods.values()), cpu_seconds_limit)
     for (name, method), verdict in zip(methods.items(), verdicts, strict=True):
-        final_verdict = verdict or runner.run_alone(compiled, method, limit)
+        final_verdict = verdict or runner.run_alone(compiled, method, cpu_seconds_limit)
         if final_verdict.outcome is not Outcome.PASS:
             yield name

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from coevo.evaluation.judging.outcomes import GradingResult
 from coevo.evaluation.judging.protocol import check_builds
-from coevo.evaluation.judging.submitted_cells import choose_shown_sources
+from coevo.evaluation.judging.submitted_cells import choose_shown_sources_with_cpu_seconds
 from coevo.evaluation.judging.task_context import GradingCase, TaskContext, recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
@@ -49,7 +49,7 @@ def grade_maintenance(
     """
     began = time.monotonic()
     check_builds(context)
-    sources, spent = choose_shown_sources(context, ledger)
+    sources, spent = choose_shown_sources_with_cpu_seconds(context, ledger)
     plain = replace(context, conditions=replace(context.conditions, sources=sources))
     judged, seen = _grade_as_suite(context, case, ledger)
     file = _MaintainedFile(context=plain, ledger=ledger, case=case, seen=seen)
@@ -95,7 +95,7 @@ class _MaintainedFile:
         task = context.assignment.task
         self._start = self._read_text(context.repository, context.pair.new.rev, context.start)
         self._gold = self._read_text(context.source, task.new_rev, context.gold)
-        self._held, self.cpu_seconds = self._find_passing_tests()
+        self._held, self.cpu_seconds = self._find_passing_at_start_and_gold()
         self._is_start = seen.refusal is not None or seen.settled is SuiteOutcome.NO_CHANGE
         if self._is_start:
             self._found, self._passing = self._start, frozenset(self._held.at_start)
@@ -111,16 +111,16 @@ class _MaintainedFile:
             maintained_test: self._find_submitted_name(maintained_test)
             for maintained_test in maintained
         }
-        weaker = self._find_weaker_tests(names)
+        weaker = self._decide_which_tests_are_weaker(names)
         for maintained_test, name in names.items():
             yield self._make_result(maintained_test, name, weaker.get(maintained_test))
 
     def _make_result(
         self, one: MaintainedMethod, name: str | None, weaker: bool | None
     ) -> MaintainedResult:
-        same = self._has_same_text(one, name)
+        same = self._is_unchanged_since_start(one, name)
         unreadable = self._found.has_error and one.old_method in self._start.tests
-        expected_action, outcome = decide_maintained_outcome(
+        expected_action, outcome = confirm_action_and_decide_outcome(
             one.expected_action,
             MaintainedTestState(
                 at_start=one.old_method in self._held.at_start,
@@ -145,14 +145,14 @@ class _MaintainedFile:
     def _find_submitted_name(self, one: MaintainedMethod) -> str | None:
         return find_submitted_name(one, self._start.tests, self._found.tests)
 
-    def _has_same_text(self, one: MaintainedMethod, name: str | None) -> bool | None:
+    def _is_unchanged_since_start(self, one: MaintainedMethod, name: str | None) -> bool | None:
         was = self._start.tests.get(one.old_method or '')
         now = self._found.tests.get(name or '')
         return None if was is None or now is None else was.hash == now.hash
 
     # -- strength ----------------------------------------------------------------------------------
 
-    def _find_weaker_tests(
+    def _decide_which_tests_are_weaker(
         self, names: Mapping[MaintainedMethod, str | None]
     ) -> dict[MaintainedMethod, bool]:
         """Return whether passing tests that had to stay are weaker, as far as it is known.
@@ -199,7 +199,7 @@ class _MaintainedFile:
             _get_old_name(maintained_test): self._found.tests[names[maintained_test] or ''].method
             for maintained_test in suspects
         }
-        weaker_by_name = runner.find_weaker_tests(self._patched, submitted)
+        weaker_by_name = runner.decide_which_tests_are_weaker(self._patched, submitted)
         self.cpu_seconds += runner.cpu_seconds
         return known | {
             maintained_test: weaker_by_name[_get_old_name(maintained_test)]
@@ -233,7 +233,7 @@ class _MaintainedFile:
             repository, task.language, rev, self._context.module, task.test_file, source
         )
 
-    def _find_passing_tests(self) -> tuple[_PassingTests, float]:
+    def _find_passing_at_start_and_gold(self) -> tuple[_PassingTests, float]:
         runner = self._context.make_runner()
 
         def run_both_files() -> _PassingTests:
@@ -257,7 +257,7 @@ def _run_and_list_passing(
     runner: IsolatedCellRunner, cell: CompiledTests, file: FileText
 ) -> tuple[str, ...]:
     methods = {name: text.method for name, text in file.tests.items()}
-    verdicts = runner.collect_verdicts(cell, methods, is_pass)
+    verdicts = runner.collect_verdicts_rerunning_undemanded(cell, methods, is_pass)
     return tuple(name for name, verdict in verdicts.items() if is_pass(verdict.outcome))
 
 
@@ -290,7 +290,7 @@ class MaintainedTestState:
     weaker: bool | None = None
 
 
-def decide_maintained_outcome(
+def confirm_action_and_decide_outcome(
     expected_action: ExpectedAction, seen: MaintainedTestState
 ) -> tuple[ExpectedAction, MaintainedOutcome]:
     """Return the action expected of a test, as confirmed by runs, and its outcome.

@@ -38,7 +38,7 @@ from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import Files
 
 
-def measure_suite(
+def measure_suite_with_cpu_seconds(
     context: TaskContext, patched: bytes, methods: Mapping[str, TestMethod], seen: SuiteRunResult
 ) -> tuple[SuiteRunResult, float]:
     """Return the suite with the adequacy of its passing tests, and the CPU seconds used.
@@ -99,8 +99,8 @@ class _SuiteRunner:
         single_revision = self.context.assignment.single_revision
         if single_revision is None:
             return ()
-        if self.context.assignment.has_gold:
-            return suites.restore_drawn_mutants(single_revision.mutants)
+        if self.context.assignment.was_gold_written:
+            return suites.restore_mutants_run_before(single_revision.mutants)
         return suites.draw_mutants(self.runner, self.focus)
 
     def run_mutants(
@@ -235,7 +235,7 @@ class _SuiteRunner:
             failing = self._run_and_find_failing(cell, self._run_and_find_failing(cell, methods))
             if not failing:
                 return frozenset()
-            if not self.context.assignment.has_gold:
+            if not self.context.assignment.was_gold_written:
                 methods = failing
                 without_control = frozenset(failing)
             elif self._gold_passes(code):

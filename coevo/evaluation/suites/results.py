@@ -18,7 +18,7 @@ _FORM = TableFormat(
 )
 
 
-def write_suites(folder: Path, rows: Sequence[SuiteResult]) -> None:
+def write_or_remove_suites(folder: Path, rows: Sequence[SuiteResult]) -> None:
     """Write the rows sorted by their key; without rows, remove an earlier file."""
     if rows:
         write_rows(folder, _FORM, sorted(rows, key=lambda row: row.key))

@@ -82,7 +82,7 @@ def read_file_text(
     read = get_reading(language)
     file, tree = read.parse(source, path), read.open_tree(repository, rev)
     test_members = read.find_tests(
-        file, lambda simple: [resolved.type for resolved in tree.resolve_type(path, simple)]
+        file, lambda simple: [resolved.type for resolved in tree.resolve_test_type(path, simple)]
     )
     names = index_methods_by_name(module, path, test_members)
     tests = {

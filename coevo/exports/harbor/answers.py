@@ -23,7 +23,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from coevo.model.errors import Transient
-from coevo.storage.durable import load_checksummed, write_checksummed
+from coevo.storage.durable import load_checksummed_removing_damaged, write_checksummed
 from coevo.storage.fetching import FetchAnswer, Fetcher
 
 # The address is a part of what stored environments are known by: it is the same at each start.
@@ -138,7 +138,7 @@ def _save_answer(path: Path, answer: FetchAnswer) -> None:
 
 
 def _load_answer(path: Path) -> FetchAnswer | None:
-    data = load_checksummed(path)
+    data = load_checksummed_removing_damaged(path)
     if data is None:
         return None
     head, _, content = data.partition(b'\n')

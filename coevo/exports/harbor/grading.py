@@ -79,10 +79,10 @@ def _compare_files(folder: Path, code: StartCode) -> Iterator[tuple[str, Ends]]:
     for number, path in enumerate(_list_files(folder)):
         if number == _MOST_FILES:
             return  # what was not looked at stays as it is at the start
-        if not code.is_code(path):
+        if not code.may_be_patched(path):
             continue
         there.add(path)
-        content, start = load_submission(folder / path), _load_start_file(code, path)
+        content, start = load_regular_file_up_to_limit(folder / path), _load_start_file(code, path)
         if content is None or len(content) > MOST_BYTES:
             continue
         if start is not None and content in (start.content, checked_out.get(path)):
@@ -91,7 +91,7 @@ def _compare_files(folder: Path, code: StartCode) -> Iterator[tuple[str, Ends]]:
         if size > _MOST_IN_ALL:
             return
         yield path, (start, GitFile(mode=start.mode if start else PLAIN, content=content))
-    for path in code.list_files():
+    for path in code.list_patchable_paths():
         if path not in there:
             yield path, (_load_start_file(code, path), None)
 
@@ -112,7 +112,7 @@ def _list_files(folder: Path) -> Iterator[str]:
             yield Path(parent, name).relative_to(folder).as_posix()
 
 
-def load_submission(path: Path) -> bytes | None:
+def load_regular_file_up_to_limit(path: Path) -> bytes | None:
     """Return the bytes of a regular file; None if there is none, or if it is a link.
 
     One byte beyond the limit is read, so that the grader refuses a larger file.
@@ -188,7 +188,9 @@ def grade(task: VerifierTask) -> int:
 def _load_prediction(task: VerifierTask) -> Prediction:
     path = Path(task.test_file)  # own name: that of the image
     if not task.is_code:
-        return Prediction(task_id=task.task_id, patch=None, file=load_submission(path))
+        return Prediction(
+            task_id=task.task_id, patch=None, file=load_regular_file_up_to_limit(path)
+        )
     patch = make_folder_patch(path, task.snapshot, Path(task.store), task.task_id)
     return Prediction(task_id=task.task_id, patch=patch)
 

@@ -87,7 +87,7 @@ git -c user.name=coevo -c user.email=coevo@localhost commit --quiet --allow-empt
 """
 
 
-def choose_base(language: str, environment: Environment) -> str | None:
+def choose_base_image(language: str, environment: Environment) -> str | None:
     """Return the base image of a task; None if none is known for its language or version."""
     image = IMAGES.get(language)
     version = _VERSION.match(environment.runtime)

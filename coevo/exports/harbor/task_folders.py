@@ -17,12 +17,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.evaluation.assignments import has_gold
+from coevo.evaluation.assignments import was_gold_written
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.exports.harbor.images import (
     IMAGES,
     WORK_FOLDER,
-    choose_base,
+    choose_base_image,
     make_image_files,
     write_start_archive,
 )
@@ -79,7 +79,7 @@ class TaskFolders:
         Tasks without gold, a known environment or an image are counted as left out.
         """
         task = texts.task
-        if not has_gold(task):
+        if not was_gold_written(task):
             self.omissions.add(LeftOut.NO_GOLD)
             return False
         if task.environment is None:
@@ -88,7 +88,7 @@ class TaskFolders:
         folder = join_beneath(self.root, task.task_id)
         if self.images is not None:
             return self._write_with_image(folder, texts, self.images.get(task.task_id))
-        base = choose_base(task.language, task.environment)
+        base = choose_base_image(task.language, task.environment)
         if base is None:
             self.omissions.add(LeftOut.NO_IMAGE)
             return False
@@ -99,7 +99,7 @@ class TaskFolders:
         environment = make_image_files(task.language, base, task.environment, f'@{seconds} +0000')
         for name, text in environment.items():
             _write(folder.join_below(f'environment/{name}'), text)
-        archive = folder.join_below('environment/start.tar').prepare_for_writing()
+        archive = folder.join_below('environment/start.tar').make_parents_and_get_path()
         scratch = join_beneath(self.scratch, task.task_id).path
         write_start_archive(states.repository, commit, scratch, archive, seconds)
         self._write_shared_files(folder, texts)
@@ -117,7 +117,7 @@ class TaskFolders:
     def _write_shared_files(
         self, folder: SafePath, texts: TaskTexts, image: str | None = None
     ) -> None:
-        file = _locate_answer(texts)
+        file = _get_answer_path_in_container(texts)
         _write(folder.join_below('instruction.md'), texts.task.prompt or '')
         _write(folder.join_below('task.toml'), render_task_toml(texts, self.release, image))
         is_warm = IMAGES[texts.task.language].is_warm
@@ -140,7 +140,7 @@ def _write(path: SafePath, text: str, mode: int = 0o644) -> None:
     path.create_file(text.encode('utf-8', 'surrogateescape'), mode)
 
 
-def _locate_answer(texts: TaskTexts) -> str:
+def _get_answer_path_in_container(texts: TaskTexts) -> str:
     """Return the path that is carried to the verifier: the test file, or the folder of the code."""
     return WORK_FOLDER if texts.task.asks_for_code else f'{WORK_FOLDER}/{texts.task.test_file}'
 
@@ -174,7 +174,7 @@ def render_task_toml(
     tables: dict[str, dict[str, object]] = {
         '': {
             'schema_version': _SCHEMA,
-            'artifacts': [_locate_answer(texts)],
+            'artifacts': [_get_answer_path_in_container(texts)],
         },
         'task': {'name': f'coevo/{task.task_id}', 'keywords': list(dict.fromkeys(words))},
         'metadata': metadata,

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from coevo.debian.base_system import ensure_base_system
+from coevo.debian.base_system import ensure_base_system_archive
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.exports.harbor.images import WORK_FOLDER
@@ -179,7 +179,7 @@ class ImageBuilder:
         selected = tuple(sorted(kit.selected.items()))
         key = (*kit.mounts, *kit.system, selected)
         if key not in self._environments:
-            entries = dict(_list_kit(kit))
+            entries = dict(_list_kit_entries(kit))
             self._environments[key] = self.writer.add_layer('environment', entries)
         return self._environments[key]
 
@@ -203,21 +203,23 @@ class ImageBuilder:
             folder = self.folder / f'kit-{len(self._kits)}'  # own name: a number
             folder.mkdir(mode=0o755)
             folder.chmod(0o755)
-            self._kits[language] = LANGUAGES[language].make_kits(self.sandbox, folder, self.say)
+            self._kits[language] = LANGUAGES[language].make_agent_kits(
+                self.sandbox, folder, self.say
+            )
         return self._kits[language]
 
 
-def _list_kit(kit: Kit) -> Iterator[tuple[str, LayerEntry]]:
+def _list_kit_entries(kit: Kit) -> Iterator[tuple[str, LayerEntry]]:
     for mount in (*kit.mounts, *kit.system):
         parts = kit.selected.get(mount.target)
         follows = mount in kit.system
         for part in ('',) if parts is None else parts:
             target = f'{mount.target}/{part}' if part else mount.target
             source = join_beneath(mount.source, part).path if part else mount.source
-            yield from _list_mount(Mount(source=source, target=target), follows)
+            yield from _list_mount_entries(Mount(source=source, target=target), follows)
 
 
-def _list_mount(mount: Mount, follows: bool) -> Iterator[tuple[str, LayerEntry]]:
+def _list_mount_entries(mount: Mount, follows: bool) -> Iterator[tuple[str, LayerEntry]]:
     target = mount.target.removeprefix('/')
     if mount.source.is_dir():
         yield from list_folder(mount.source, target, follows=follows)
@@ -262,7 +264,7 @@ def write_images(
                         if texts is not None:
                             builder.build(states, texts)
     refuse_empty_export(len(builder.rows), omissions)
-    writer.finish()
+    writer.write_index()
     rows = sorted((asdict(row) for row in builder.rows), key=lambda row: str(row['task_id']))
     (folder / ENVIRONMENTS).write_bytes(encode_json_lines(rows))
     yield from _describe_sizes(folder, builder.rows)
@@ -281,7 +283,7 @@ def add_base(archive: Path | None, writer: LayoutWriter, say: Say) -> BaseImage:
     """Add the layers of the base to a layout: Debian packages, or the image of an archive."""
     if archive is not None:
         return copy_base(archive, writer)
-    system = ensure_base_system(SECONDS, say)
+    system = ensure_base_system_archive(SECONDS, say)
     blob = writer.add_blob(LAYER, partial(_copy_file, system))
     layer = Layer(what='base', blob=blob, diff_id=blob.digest)
     return BaseImage(

@@ -71,7 +71,9 @@ def _check_socket(host: str) -> None:
         ) from None
 
 
-def load_images(client: Any, layout: Path, images: Mapping[str, Descriptor], say: Say) -> None:
+def load_images_into_engine(
+    client: Any, layout: Path, images: Mapping[str, Descriptor], say: Say
+) -> None:
     """Load images of a layout into an engine, under their names.
 
     All are sent as one archive, so that each layer is sent once.

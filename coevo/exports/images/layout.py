@@ -153,7 +153,7 @@ class LayoutWriter:
         self._images[name] = self._add_json(MANIFEST, manifest)
         return self._images[name]
 
-    def finish(self) -> None:
+    def write_index(self) -> None:
         """Write the index of the images."""
         for name, content in make_index_files(self._images).items():
             (self.folder / name).write_bytes(content)  # own name: of the layout
@@ -175,7 +175,7 @@ def make_index_files(images: Mapping[str, Descriptor]) -> dict[str, bytes]:
     }
 
 
-def load_images(layout: Path) -> dict[str, Descriptor]:
+def load_image_descriptors(layout: Path) -> dict[str, Descriptor]:
     """Return what refers to the manifest of each image of a layout, by name and tag.
 
     Raises: Fatal if the folder is none that `coevo images build` wrote.
@@ -195,7 +195,7 @@ def list_image_names_by_task(layout: Path, place: str | None = None) -> dict[str
     Raises: Fatal for a name that no registry takes.
     """
     names = {}
-    for name in load_images(layout):
+    for name in load_image_descriptors(layout):
         own, _, task_id = name.rpartition(':')
         names[task_id] = f'{parse_image_name(place or own)}:{parse_image_tag(task_id)}'
     return names

@@ -35,7 +35,7 @@ Debian packages and kept in the tool cache, or it is an image that --base names.
 DEBIAN = 'debian'
 
 
-def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+def add_images_verb(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the command's parser."""
     images = verbs.add_parser(
         'images',
@@ -128,7 +128,7 @@ def _run_build(arguments: argparse.Namespace) -> int:
     parse_image_name(arguments.name)
     require_new(arguments.out)
     selection = parse_selection(arguments)
-    snapshot.require_texts(selection.snapshot, selection.tasks)
+    snapshot.refuse_code_free_edition(selection.snapshot, selection.tasks)
     verify_and_get_sha256(selection.snapshot)
     omissions = Omissions()
     with _open_base(arguments.base) as base, build_new_folder(arguments.out) as folder:
@@ -176,22 +176,22 @@ def _run_export(arguments: argparse.Namespace) -> int:
 
 
 def _run_load(arguments: argparse.Namespace) -> int:
-    from coevo.exports.images.daemon import load_images, open_engine
+    from coevo.exports.images.daemon import load_images_into_engine, open_engine
 
     images = _select_images(arguments)
     with open_engine() as client:
-        load_images(client, arguments.layout, images, print)
+        load_images_into_engine(client, arguments.layout, images, print)
     return 0
 
 
 def _run_push(arguments: argparse.Namespace) -> int:
-    from coevo.exports.images.daemon import load_images, open_engine, push_images
+    from coevo.exports.images.daemon import load_images_into_engine, open_engine, push_images
     from coevo.exports.images.layout import parse_image_name
 
     registry = parse_image_name(arguments.to)
     images = _select_images(arguments)
     with open_engine() as client:
-        load_images(client, arguments.layout, images, _say)
+        load_images_into_engine(client, arguments.layout, images, _say)
         for name, digest in push_images(client, images, registry, _say):
             print(f'{name} {digest}'.rstrip())
     return 0
@@ -199,9 +199,9 @@ def _run_push(arguments: argparse.Namespace) -> int:
 
 def _select_images(arguments: argparse.Namespace) -> dict[str, Descriptor]:
     """Return the images of a layout that the options want. Raises Fatal for an unknown task."""
-    from coevo.exports.images.layout import load_images
+    from coevo.exports.images.layout import load_image_descriptors
 
-    images = load_images(arguments.layout)
+    images = load_image_descriptors(arguments.layout)
     wanted = parse_task_ids(arguments.tasks)
     if wanted is None:
         return images

@@ -38,7 +38,11 @@ def read_file_sizes(repository: Repository, rev: str) -> Iterable[int]:
     partial clone lacks the content is left out.
     """
     oids = (entry.oid for entry in repository.tree(rev).values())
-    return (len(repository.blob(oid)) for oid in oids if oid not in repository.absent_object_ids)
+    return (
+        len(repository.blob(oid))
+        for oid in oids
+        if oid not in repository.object_ids_absent_at_source
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +140,7 @@ class RevisionTrees:
             and self.always_read is not None
             and posixpath.splitext(path)[1] not in self.always_read
         )
-        if may_be_missing and entry.oid in self.repository.absent_object_ids:
+        if may_be_missing and entry.oid in self.repository.object_ids_absent_at_source:
             return make_stand_in(entry.oid)
         return self.repository.blob(entry.oid)
 

@@ -202,7 +202,7 @@ class NumberedReport:
     late: int | None = None
     started: bool = False
     over: bool = False
-    again: bool = False
+    is_ready_for_another_run: bool = False
 
     def handle_event(self, event: dict[str, Any]) -> None:
         """Record an event under the target that its `t` numbers.
@@ -237,7 +237,7 @@ class NumberedReport:
         """False: sessions that number their targets never refuse every run."""
         return False
 
-    def is_run_complete(self, status: str, *, over: bool) -> bool:
+    def is_report_decisive(self, status: str, *, over: bool) -> bool:
         """Return whether all targets ended or one was too slow, so that no fresh process decides.
 
         `status` and `over` are not used.

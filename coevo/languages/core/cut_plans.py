@@ -27,10 +27,10 @@ from coevo.languages.core.outlines import (
     Outline,
     P,
     add_outer_types,
-    find_outer_type,
     find_pieces_serving_only,
     find_reached_pieces,
-    list_inner_types,
+    get_enclosing_type_name,
+    list_type_names_in_piece,
 )
 from coevo.languages.declarations import Member, SourceFile
 from coevo.languages.spans import Span
@@ -56,7 +56,7 @@ class SurgeryRules(Generic[O, P]):
     Removal:
     may_go              return whether a piece that only targets use may be removed with them
     list_followers      return pieces to remove because others are removed, even if they are used
-    list_emptied        return types that a plan would leave empty
+    list_emptied_types        return types that a plan would leave empty
     remove              remove pieces so that the rest is a valid file
 
     Additions from other versions of the file:
@@ -66,7 +66,7 @@ class SurgeryRules(Generic[O, P]):
     make_needs          return the object that selects pieces of an old file
     translate_owner     return the name at new of the type in which an old piece stands or would
                         stand
-    list_slots          return the slots that a piece takes in a type of some name; each slot holds
+    list_taken_slots          return the slots that a piece takes in a type of some name; each slot holds
                         one piece
     can_replace         return whether an old piece can take the place of a new one
     is_same             return whether an old piece that cannot do so equals the new one, which stays
@@ -94,14 +94,14 @@ class SurgeryRules(Generic[O, P]):
 
     may_go: Callable[[CutPlan[O, P], P], bool]
     list_followers: Callable[[O, AbstractSet[P]], Iterable[P]] = lambda file, owned: ()
-    list_emptied: Callable[[CutPlan[O, P]], Sequence[P]] = lambda plan: ()
+    list_emptied_types: Callable[[CutPlan[O, P]], Sequence[P]] = lambda plan: ()
     remove: Callable[[TextEdits, CutPlan[O, P], Sequence[P], OldContent[O, P]], None]
 
     list_opened: Callable[[OldFile[O, P]], AbstractSet[str]]
     find_test: Callable[[OldFile[O, P], TestMethod], P]
     make_needs: Callable[[OldFile[O, P]], NeedsFinder[P]]
     translate_owner: Callable[[OldFile[O, P], P], str]
-    list_slots: Callable[[P, str], Sequence[Hashable]]
+    list_taken_slots: Callable[[P, str], Sequence[Hashable]]
     can_replace: Callable[[P, P], bool] = lambda new, old: True
     is_same: Callable[[P, P], bool] = lambda new, old: False
     render: Callable[[OldFile[O, P], P, P], bytes]
@@ -144,7 +144,7 @@ class CutPlan(Generic[O, P]):
         for test in inserted:
             name = rules.get_type_name(test.method.test_class)
             opened |= add_outer_types(rules.parse(test.source), [name])
-        opened -= {name for piece in emptied for name in list_inner_types(file, piece)}
+        opened -= {name for piece in emptied for name in list_type_names_in_piece(file, piece)}
         self.opened = opened & file.types.keys()
         self.pieces: Sequence[P] = file.list_pieces(self.opened)
         at = {declared.start_byte: target for target, declared in found.items()}
@@ -175,17 +175,17 @@ class CutPlan(Generic[O, P]):
         owned = find_pieces_serving_only(self.targets, free, self.file.find_names_outside(covered))
         return owned | set(self.rules.list_followers(self.file, owned))
 
-    def list_emptied(self) -> Sequence[P]:
+    def list_emptied_types(self) -> Sequence[P]:
         """Return the types that the plan would leave empty, which are to be removed as a whole.
 
         None are returned if any test is reverted or inserted.
         """
         if self.originals_of_reverted_pieces or self.inserted:
             return ()
-        return self.rules.list_emptied(self)
+        return self.rules.list_emptied_types(self)
 
     @cached_property
-    def left(self) -> list[P]:
+    def pieces_sure_to_stay(self) -> list[P]:
         """The pieces that stay in any case: neither targets nor owned."""
         return [
             p
@@ -194,7 +194,7 @@ class CutPlan(Generic[O, P]):
         ]
 
     @property
-    def removed_spans(self) -> list[Span]:
+    def replaceable_spans(self) -> list[Span]:
         """The spans of owned pieces and of reverted targets, which old pieces may replace."""
         return [
             piece.span
@@ -202,13 +202,13 @@ class CutPlan(Generic[O, P]):
             if piece in self.pieces_only_targets_use or piece in self.originals_of_reverted_pieces
         ]
 
-    def apply_cuts(self) -> bytes:
+    def make_resulting_text(self) -> bytes:
         """Return the text of the resulting file. The plan itself does not change.
 
         Owned pieces that the old tests use, too, stay unless an old piece replaces them.
         """
         brought = collect_old_content(self)
-        standing = {*self.left, *brought.instead, *self._find_still_needed(brought)}
+        standing = {*self.pieces_sure_to_stay, *brought.instead, *self._find_still_needed(brought)}
         edits = TextEdits(self.file.source)
         for piece, text in brought.instead.items():
             edits.replace(*piece.span, text)
@@ -240,7 +240,7 @@ class NeedsFinder(Protocol[P]):
     def list_needed(self, free: Sequence[P], brought: AbstractSet[P]) -> Iterable[P]:
         """Return the pieces in `free` that the pieces in `brought` need directly."""
 
-    def list_wildcards(self, brought: AbstractSet[P]) -> Iterable[P]:
+    def list_wildcard_imports(self, brought: AbstractSet[P]) -> Iterable[P]:
         """Return wildcard imports of the old file that the new file lacks.
 
         Return none if every name in `brought` can be explained without them.
@@ -283,9 +283,9 @@ class OldFile(Generic[O, P]):
         """Return the type in the new file in which an old piece stands or would stand, by name."""
         return self._rules.translate_owner(self, piece)
 
-    def list_slots(self, piece: P) -> Sequence[Hashable]:
+    def list_taken_slots(self, piece: P) -> Sequence[Hashable]:
         """Return the slots that an old piece takes in the new file; each slot holds one piece."""
-        return self._rules.list_slots(piece, self.translate_owner(piece))
+        return self._rules.list_taken_slots(piece, self.translate_owner(piece))
 
     def list_needed_pieces(self) -> list[P]:
         """Return the old pieces that come along: inserted tests, and all that the old tests need.
@@ -297,26 +297,29 @@ class OldFile(Generic[O, P]):
         brought = {*self.targets.values(), *self.inserted}
         free = [p for p in self.pieces if p not in brought and needs.may_be_added(p)]
         while True:
-            self.mentions = frozenset().union(*(piece.mentions for piece in brought))
+            self.mentions = frozenset().union(*(piece.names_to_bring_along for piece in brought))
             left = [piece for piece in free if piece not in brought]
             more = list(needs.list_needed(left, brought))
             if not more:
                 break
             brought.update(more)
-        brought.update(list(needs.list_wildcards(brought)))
+        brought.update(list(needs.list_wildcard_imports(brought)))
         come = [p for p in self.pieces if p in brought and p not in self.targets.values()]
         return list(self._rules.drop_repeated(come))
 
     def _map_types(self, old: str, new: str) -> None:
         while old and new:
             self.renamed[old] = new
-            old, new = find_outer_type(self.old, old), find_outer_type(self.new, new)
+            old, new = (
+                get_enclosing_type_name(self.old, old),
+                get_enclosing_type_name(self.new, new),
+            )
 
     def _find_test_or_type(self, method: TestMethod) -> P:
         """Return the piece of a method, or of its type if the new file lacks that as a whole."""
         wanted = self._rules.get_type_name(method.test_class)
         for piece in self.pieces:
-            if piece.kind == 'type' and wanted in list_inner_types(self.old, piece):
+            if piece.kind == 'type' and wanted in list_type_names_in_piece(self.old, piece):
                 return piece
         return self._rules.find_test(self, method)
 
@@ -352,7 +355,7 @@ def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
         slot: piece
         for piece in plan.pieces
         if piece in plan.pieces_only_targets_use
-        for slot in rules.list_slots(piece, piece.owner)
+        for slot in rules.list_taken_slots(piece, piece.owner)
     }
     files: list[OldFile[O, P]] = []
     instead: dict[P, bytes] = {}
@@ -366,7 +369,7 @@ def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
         files.append(file)
         instead |= {at: rules.render(file, was, at) for at, was in file.targets.items()}
         for piece in file.list_needed_pieces():
-            at = next((slots[slot] for slot in file.list_slots(piece) if slot in slots), None)
+            at = next((slots[slot] for slot in file.list_taken_slots(piece) if slot in slots), None)
             if at is not None and rules.is_same(at, piece):
                 unchanged.add(at)
                 continue
@@ -392,7 +395,7 @@ def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
     )
 
 
-def find_insertion_neighbour(
+def find_new_and_old_neighbour(
     piece: P,
     beside: Sequence[P],
     list_slots: Callable[[P], Collection[Hashable]],

@@ -28,8 +28,8 @@ class RunEngine:
 
     sandbox: Sandbox
     make_builder: Callable[[], Builder]
-    forget_revision: Callable[[str], None]
+    remove_builds_of_revision: Callable[[str], None]
 
-    def halt(self) -> None:
+    def stop_running_processes(self) -> None:
         """Close the sandbox, which ends the processes that threads may be waiting for."""
         self.sandbox.close()

@@ -47,7 +47,7 @@ class Piece(Protocol):
         """Every name in the piece that may refer to another piece."""
 
     @property
-    def mentions(self) -> frozenset[str]:
+    def names_to_bring_along(self) -> frozenset[str]:
         """The names in `uses` whose pieces must come along when this piece goes to another file."""
 
     @property
@@ -109,7 +109,7 @@ class Outline(Protocol[P_co]):
             StartStateInvalid: the file does not declare it.
         """
 
-    def find_namesake(self, method: TestMethod) -> TestMethod | None:
+    def find_replaceable_namesake(self, method: TestMethod) -> TestMethod | None:
         """Return a method with the name of a test that is itself no test; None if there is none."""
 
     def is_well_formed(self) -> bool:
@@ -122,17 +122,17 @@ def add_outer_types(outline: Outline[Piece], names: Iterable[str]) -> set[str]:
     for name in names:
         while name:
             all_names.add(name)
-            name = find_outer_type(outline, name)
+            name = get_enclosing_type_name(outline, name)
     return all_names
 
 
-def find_outer_type(outline: Outline[Piece], name: str) -> str:
+def get_enclosing_type_name(outline: Outline[Piece], name: str) -> str:
     """Return the name of the type directly around a type; '' if there is none in this file."""
     type_ = outline.types.get(name)
-    return type_.outer if type_ is not None else ''
+    return type_.enclosing_name if type_ is not None else ''
 
 
-def list_inner_types(outline: Outline[Piece], piece: Piece) -> list[str]:
+def list_type_names_in_piece(outline: Outline[Piece], piece: Piece) -> list[str]:
     """Return the names of the types that begin in the span of a piece, including its own."""
     start, end = piece.span
     return [

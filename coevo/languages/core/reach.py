@@ -26,11 +26,11 @@ def load_other_test_files(
     return {
         other: repository.blob(entry.oid)
         for other, entry in files.entries.items()
-        if other.endswith(suffix) and other != path and not files.is_source(other)
+        if other.endswith(suffix) and other != path and not files.belongs_to_code(other)
     }
 
 
-def list_parents(type_: DeclaredType) -> set[str]:
+def list_parent_names(type_: DeclaredType) -> set[str]:
     """Return the simple names of the superclass and the interfaces of a type."""
     return {*type_.interfaces, *filter(None, (type_.superclass,))}
 
@@ -53,7 +53,7 @@ def find_derived_types(
             (path, type_)
             for path, file in parse_files_mentioning(files, wanted, parse).items()
             for type_ in file.types
-            if not wanted.isdisjoint(list_parents(type_))
+            if not wanted.isdisjoint(list_parent_names(type_))
         ]
         for path, type_ in types:
             below.setdefault(path, set()).add(type_.name)
@@ -73,11 +73,11 @@ def find_base_type_files(
     own  the types whose base types are looked for
     """
     paths: set[str] = set()
-    names = {name for type_ in own for name in list_parents(type_)}
+    names = {name for type_ in own for name in list_parent_names(type_)}
     while users := parse_files_mentioning(files, names, parse, paths):
         declared = [(p, t) for p, file in users.items() for t in file.types if t.simple in names]
         paths |= {path for path, _ in declared}
-        names = {name for _, type_ in declared for name in list_parents(type_)}
+        names = {name for _, type_ in declared for name in list_parent_names(type_)}
     return paths
 
 
@@ -176,7 +176,7 @@ class FileMentionFinder:
             for other in self._tree.entries
             if other != path
             and (other.endswith(self._rules.suffix) or self._rules.settings(other))
-            and not self._tree.is_source(other)
+            and not self._tree.belongs_to_code(other)
             and self.mentions(other, self.read_text(other), path)
         )
 

@@ -14,11 +14,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from coevo.languages.core.channel import read_events
 from coevo.languages.core.test_processes import (
-    describe_ending,
     dismiss_process,
     listen_until_over,
     read_error_output_between_marks,
     send_order_parts,
+    wait_and_describe_ending,
 )
 from coevo.languages.core.test_runs import Report, RunResult, TestRun
 from coevo.sandboxes.names import BUBBLEWRAP
@@ -65,7 +65,7 @@ class Sessions(Generic[Key, Run, Report]):
         self._open: dict[Key, _Session[Run, Report]] = {}
         self._refused: set[Key] = set()
 
-    def run_in_session(
+    def run_in_session_counting_cpu_seconds(
         self, key: Key, run: Run, make_orders: Callable[[], SessionOrders[Run]]
     ) -> tuple[RunResult[Report] | None, float]:
         """Run tests in the session of a key; start one if none is open or the open one is over.
@@ -79,7 +79,7 @@ class Sessions(Generic[Key, Run, Report]):
         spent = 0.0
         session = self._open.pop(key, None)
         if session is not None:
-            done, spent = session.run(run)
+            done, spent = session.run_counting_cpu_seconds(run)
             if session.started:
                 self._keep_or_close(key, session)
                 return done, spent
@@ -87,7 +87,7 @@ class Sessions(Generic[Key, Run, Report]):
         while len(self._open) >= self._most:
             self._open.pop(next(iter(self._open))).close()
         session = _Session(self._sandbox, make_orders())
-        done, more = session.run(run)
+        done, more = session.run_counting_cpu_seconds(run)
         if session.refuses_all:
             self._refused.add(key)
         self._keep_or_close(key, session)
@@ -100,7 +100,7 @@ class Sessions(Generic[Key, Run, Report]):
 
     def _keep_or_close(self, key: Key, session: _Session[Run, Report]) -> None:
         if session.goes_on:
-            session.pause()
+            session.stop_watching_until_next_run()
             self._open[key] = session  # the last entry is the most recently used
         else:
             session.close()
@@ -121,7 +121,7 @@ class _Session(Generic[Run, Report]):
         self.started = self.goes_on = self.refuses_all = False
         send_order_parts(self._process, orders.make_session_head())
 
-    def run(self, run: Run) -> tuple[RunResult[Report] | None, float]:
+    def run_counting_cpu_seconds(self, run: Run) -> tuple[RunResult[Report] | None, float]:
         """Run tests in the session, and set `started`, `goes_on` and `refuses_all`.
 
         Returns the result, or None if the run did not go to its end, and the CPU seconds since the
@@ -129,25 +129,28 @@ class _Session(Generic[Run, Report]):
         """
         nonce, key, mark = (secrets.token_hex(16) for _ in range(3))
         heard: Report = run.make_report(key)
-        self._process.resume_usage_sampling()
+        self._process.resume_sampling_and_limits()
         order = self._orders.make_session_order(run, nonce, key, mark)
         send_order_parts(self._process, *order)
         stream = read_events(self._process.stdout, nonce, run.line_bytes)
         bounds = replace(run.bounds, whole=run.most_cpu_seconds)
         over = listen_until_over(self._process, stream, heard, bounds, self._used)
         self.refuses_all = heard.is_refused_for_good
-        self.started, self.goes_on = heard.started, heard.again and not self.refuses_all
-        status = (heard.status or '') if over else describe_ending(self._process)
+        self.started, self.goes_on = (
+            heard.started,
+            heard.is_ready_for_another_run and not self.refuses_all,
+        )
+        status = (heard.status or '') if over else wait_and_describe_ending(self._process)
         spent = self._process.get_cpu_seconds() - self._used
         self._used += spent
-        if not heard.is_run_complete(status, over=over):
+        if not heard.is_report_decisive(status, over=over):
             return None, spent
         noise = read_error_output_between_marks(self._process, mark)
         return RunResult(heard=heard, status=status, cpu_seconds=spent, noise=noise), spent
 
-    def pause(self) -> None:
+    def stop_watching_until_next_run(self) -> None:
         """Stop watching the process until the next run."""
-        self._process.pause_usage_sampling()
+        self._process.pause_sampling_and_limits()
 
     def close(self) -> None:
         """End the process; it may end by itself first."""

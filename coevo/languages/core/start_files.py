@@ -53,14 +53,14 @@ class StartFileMaker(Generic[O, P]):
         removed = [declared for target, declared in declarations.items() if target.original is None]
         emptied = self._find_emptied_types(file, old, removed, used_elsewhere)
         plan = CutPlan(self.rules, file, declarations, used_elsewhere, emptied=emptied)
-        while more := plan.list_emptied():
+        while more := plan.list_emptied_types():
             emptied = [*emptied, *more]
             plan = CutPlan(self.rules, file, declarations, used_elsewhere, emptied=emptied)
-        start = plan.apply_cuts()
+        start = plan.make_resulting_text()
         self._require_valid_result(file, start, originals)
         return start
 
-    def transplant_tests(
+    def transplant_tests_into_old(
         self,
         old: bytes,
         new: bytes,
@@ -83,7 +83,7 @@ class StartFileMaker(Generic[O, P]):
         inserted: list[OriginalTest] = []
         for graft in grafts:
             original = OriginalTest(method=graft.new, source=new)
-            replaced = graft.old or file.find_namesake(graft.new)
+            replaced = graft.old or file.find_replaceable_namesake(graft.new)
             if replaced is None:
                 inserted.append(original)
             else:
@@ -91,7 +91,7 @@ class StartFileMaker(Generic[O, P]):
         declarations = {target: file.find_declaration(target.method, 'old') for target in targets}
         text = CutPlan(
             self.rules, file, declarations, used_elsewhere, inserted=inserted
-        ).apply_cuts()
+        ).make_resulting_text()
         sources = [target.original for target in targets if target.original is not None]
         self._require_valid_result(file, text, sources + inserted * self.rules.tolerates_inserted)
         return text
@@ -105,7 +105,7 @@ class StartFileMaker(Generic[O, P]):
         before, after = self.rules.parse(old), self.rules.parse(new)
         others = self.find_other_tests(after, [])
         grafts = find_helper_grafts(before.file, after.file, others, self.rules.stays_out)
-        return self.transplant_tests(old, new, grafts) if grafts else old
+        return self.transplant_tests_into_old(old, new, grafts) if grafts else old
 
     def list_other_tests(
         self, source: bytes, targets: Sequence[Member], path: str = ''
@@ -238,7 +238,7 @@ def _is_outermost_new_type(type_: DeclaredType, there: AbstractSet[str]) -> bool
 
     It must not be a module or package, nor nested in another new type, which would bring it along.
     """
-    return type_.kind != MODULE and (not type_.outer or type_.outer in there)
+    return type_.kind != MODULE and (not type_.enclosing_name or type_.enclosing_name in there)
 
 
 def _make_graft(owner: str, name: str, parameters: tuple[str, ...]) -> Graft:

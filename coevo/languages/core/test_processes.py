@@ -105,7 +105,7 @@ def dismiss_process(process: Process) -> None:
     process.close()
 
 
-def describe_ending(process: Process) -> str:
+def wait_and_describe_ending(process: Process) -> str:
     """Wait for the end of a process; return the limit that it exceeded, or `exit:` and its status.
 
     It has 30 seconds for its end. Then it is killed, and counts as `exit:0` if it exceeded no

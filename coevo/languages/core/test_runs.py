@@ -18,8 +18,8 @@ from coevo.languages.core.test_processes import (
     SLOWER_THAN_PASSING,
     CpuBounds,
     RunEventListener,
-    describe_ending,
     send_only_order,
+    wait_and_describe_ending,
     watch_limits,
 )
 from coevo.languages.verdicts import KILLED, Verdict
@@ -33,7 +33,7 @@ class ProcessReport(RunEventListener[Any], Protocol):
 
     started  whether coevo's program in the sandbox started
     status   how the test process ended, as that program saw it
-    again    whether a session is ready for another run
+    is_ready_for_another_run    whether a session is ready for another run
     """
 
     @property
@@ -45,7 +45,7 @@ class ProcessReport(RunEventListener[Any], Protocol):
         """The ending of the test process as that program saw it; None if it did not report it."""
 
     @property
-    def again(self) -> bool:
+    def is_ready_for_another_run(self) -> bool:
         """True if a session is ready for another run."""
 
     @property
@@ -56,7 +56,7 @@ class ProcessReport(RunEventListener[Any], Protocol):
     def is_refused_for_good(self) -> bool:
         """True if no session of this kind accepts any run."""
 
-    def is_run_complete(self, status: str, *, over: bool) -> bool:
+    def is_report_decisive(self, status: str, *, over: bool) -> bool:
         """Return whether the report of a session decides, so that no fresh process is needed.
 
         status  how the process ended; '' if it goes on
@@ -89,7 +89,7 @@ class TestRun(Protocol[Report_co]):
         key  authenticates the events that no test may forge
         """
 
-    def write_run_order(self, nonce: str, key: str) -> str:
+    def make_run_order(self, nonce: str, key: str) -> str:
         """Return the order to a fresh process for this run alone, without the end of the line.
 
         nonce  must precede each event of the run
@@ -145,11 +145,11 @@ def _run_once(sandbox: Sandbox, job: Job, run: TestRun[Report]) -> RunResult[Rep
     heard = run.make_report(key)
     process = sandbox.start(job)
     try:
-        send_only_order(process, run.write_run_order(nonce, key))
+        send_only_order(process, run.make_run_order(nonce, key))
         with watch_limits(process, heard, run.bounds):
             for event in read_events(process.stdout, nonce, run.line_bytes):
                 heard.handle_event(event)
-        status = describe_ending(process)
+        status = wait_and_describe_ending(process)
         used, noise = process.get_cpu_seconds(), process.get_last_error_output()
     finally:
         process.close()

@@ -65,11 +65,11 @@ def list_assertions(source: str) -> tuple[str, ...]:
     text = source.encode()
     root = Parser(GO).parse(text).root_node
     read = _OracleFinder(root, text)
-    assertions = [read.describe_call(call) for call in read.iterate_assertion_calls()]
+    assertions = [read.format_assertion(call) for call in read.iterate_assertion_calls()]
     return (*assertions, *(f'Output({output})' for output in read.list_expected_outputs()))
 
 
-def classify_assertion(text: str) -> str:
+def extract_assertion_name(text: str) -> str:
     """Return the name at the start of an assertion: `Error`, `assert.Equal`, `Output`.
 
     The text itself is returned if it begins with no name.
@@ -107,7 +107,7 @@ def find_assertion_calls(function: Node, source: bytes) -> Sequence[tuple[Node, 
     return [(call, finder.list_asserted_nodes(call)) for call in finder.iterate_assertion_calls()]
 
 
-def expects_exception(source: bytes, method: TestMethod) -> bool:
+def declares_expected_exception(source: bytes, method: TestMethod) -> bool:
     """Return False: a test in Go cannot declare that it must panic.
 
     Raises:
@@ -130,7 +130,7 @@ class _OracleFinder:
 
     def iterate_assertion_calls(self) -> Iterator[Node]:
         """Yield the calls that are assertions; outer calls come before calls in their arguments."""
-        return (node for node in _walk_nodes(self._root) if self._is_oracle(node))
+        return (node for node in _walk_nodes(self._root) if self._is_assertion_call(node))
 
     def list_expected_outputs(self) -> Iterator[str]:
         """Yield the outputs that examples in the text must print, with blanks for white space."""
@@ -150,14 +150,14 @@ class _OracleFinder:
             for line in range(token.text.count('\n') + 1)
         )
 
-    def describe_call(self, call: Node) -> str:
+    def format_assertion(self, call: Node) -> str:
         """Return an assertion as a text without layout, message and `t`.
 
         For a failing call such as `t.Error`, the text in brackets is the condition around it.
         """
         receiver, name = self._split_callee(call)
         if receiver in self._handed and name in _FAILING:
-            return f'{_FAILING[name]}({self._describe_condition(call)})'
+            return f'{_FAILING[name]}({self._describe_enclosing_condition(call)})'
         start = name if receiver.partition('.')[0] in self._handed else f'{receiver}.{name}'
         asserted = map(self._join_tokens, self._list_asserted_arguments(call, name))
         return f'{start.lstrip(".")}({", ".join(asserted)})'
@@ -171,7 +171,7 @@ class _OracleFinder:
             node = node.parent
         return None
 
-    def _describe_condition(self, call: Node) -> str:
+    def _describe_enclosing_condition(self, call: Node) -> str:
         condition = self.find_enclosing_if(call)
         if condition is None:
             return ''
@@ -181,7 +181,7 @@ class _OracleFinder:
         within = other is not None and other.start_byte <= call.start_byte
         return f'else {text}' if within else text
 
-    def _is_oracle(self, node: Node) -> bool:
+    def _is_assertion_call(self, node: Node) -> bool:
         if node.type != 'call_expression':
             return False
         receiver, name = self._split_callee(node)

@@ -30,13 +30,13 @@ from coevo.languages.engine import (
     refuse_mutation,
 )
 from coevo.languages.golang.cells import BinaryVariant, GoBinary
-from coevo.languages.golang.channel import explain_doubt, make_verdicts, name_in_binary
+from coevo.languages.golang.channel import explain_doubt, make_test_key, make_verdicts
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.ends import GoBuiltEnd
 from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns, run_go_test
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import GoRunResult, parse_trace
-from coevo.languages.observation import PLAIN, RunConditions, mark_as_tampered
+from coevo.languages.observation import PLAIN, RunConditions, mark_unconfirmed_pass
 from coevo.languages.traces import Trace, TraceBatch, unite_traces
 from coevo.languages.verdicts import ProjectRun, Verdict, VerdictBatch
 from coevo.model.environments import Environment
@@ -135,7 +135,7 @@ class GoBuiltPair:
             outcome=Outcome.COMPILE_ERROR, signature=signature, message=signature, syntax=bool(torn)
         )
 
-    def digest_content(self, compiled: CompiledTests) -> str | None:
+    def digest_run_inputs(self, compiled: CompiledTests) -> str | None:
         """Return a digest of the trees of both revisions, edits, libraries, toolchain and sandbox.
 
         The trees count as a whole, since a test may read any file that is laid out beside it.
@@ -147,7 +147,7 @@ class GoBuiltPair:
             str(header(compiled.code_rev).tree),
             str(header(compiled.tests_rev).tree),
             compiled.module,
-            self._cells.find_project(key).digest,
+            self._cells.find_project(key).settings_digest,
             prepared.toolchain.version,
             prepared.digest,
             repr(compiled.edits),
@@ -187,13 +187,13 @@ class GoBuiltPair:
         spent, output = 0.0, ''
         for batch in batches:
             done = self._runs.run_methods(compiled, batch, conditions)
-            names = [name_in_binary(method) for method in batch]
+            names = [make_test_key(method) for method in batch]
             batch_verdicts = make_verdicts(done.heard, names, done.status, done.noise)
             for method, verdict in zip(batch, batch_verdicts, strict=True):
                 self._runs.passing.note(method, verdict)
             if conditions.observed:
                 batch_verdicts = [
-                    mark_as_tampered(verdict, explain_doubt(done.heard.seen, name))
+                    mark_unconfirmed_pass(verdict, explain_doubt(done.heard.seen, name))
                     for name, verdict in zip(names, batch_verdicts, strict=True)
                 ]
             all_verdicts += batch_verdicts
@@ -224,10 +224,12 @@ class GoBuiltPair:
             if self._make_refusal_verdict(compiled, method) is not None:
                 traces.append(None)
                 continue
-            trace, used = self._trace_method(compiled, method, files, conditions)
+            trace, used = self._trace_method_with_cpu_seconds(compiled, method, files, conditions)
             spent += used
             if trace is not None and watched is not None:
-                trace, used = self._add_reached_lines(compiled, method, conditions, trace, watched)
+                trace, used = self._observe_lines_with_cpu_seconds(
+                    compiled, method, conditions, trace, watched
+                )
                 spent += used
             traces.append(trace)
         return TraceBatch(
@@ -236,14 +238,14 @@ class GoBuiltPair:
             together=unite_traces(traces) if together else None,
         )
 
-    def _trace_method(
+    def _trace_method_with_cpu_seconds(
         self,
         compiled: CompiledTests,
         method: TestMethod,
         files: Collection[str],
         conditions: RunConditions,
     ) -> tuple[Trace | None, float]:
-        variant = BinaryVariant(covered=f'{self._cells.find_module_path(compiled.key)}/...')
+        variant = BinaryVariant(covered=f'{self._cells.find_module_import_path(compiled.key)}/...')
         plain = replace(conditions, observed=False)
         done = self._runs.run_methods(
             compiled, [method], plain, variant, files=tuple(sorted(files))
@@ -251,7 +253,7 @@ class GoBuiltPair:
         passed = _has_passed(done, method)
         return parse_trace(done.heard.executed, files) if passed else None, done.cpu_seconds
 
-    def _add_reached_lines(
+    def _observe_lines_with_cpu_seconds(
         self,
         compiled: CompiledTests,
         method: TestMethod,
@@ -263,11 +265,11 @@ class GoBuiltPair:
 
         None instead of the trace if the pass is not confirmed. With it come the CPU seconds.
         """
-        variant = BinaryVariant(stepped=f'{self._cells.find_module_path(compiled.key)}/...')
+        variant = BinaryVariant(stepped=f'{self._cells.find_module_import_path(compiled.key)}/...')
         seeing = replace(conditions, observed=True)
         done = self._runs.run_methods(compiled, [method], seeing, variant, lines=watched)
         seen = done.heard.seen
-        doubt = explain_doubt(seen, name_in_binary(method))
+        doubt = explain_doubt(seen, make_test_key(method))
         if seen is None or doubt or not _has_passed(done, method):
             return None, done.cpu_seconds
         return replace(trace, reached=seen.reached), done.cpu_seconds
@@ -285,7 +287,7 @@ class GoBuiltPair:
         key = CellKey(tests_rev=code_rev, code_rev=code_rev, module=module)
         project = self._cells.find_project(key)
         order = {
-            'Root': project.root,
+            'Root': project.root_in_sandbox,
             'Folder': posixpath.dirname(path) or '.',
             'Path': path,
             'Flags': project.list_flags(module),
@@ -307,14 +309,16 @@ class GoBuiltPair:
             for row in rows
         )
 
-    def run_project(self, rev: str, module: str, methods: Sequence[TestMethod]) -> ProjectRun:
+    def run_project(
+        self, rev: str, module: str, reported_methods: Sequence[TestMethod]
+    ) -> ProjectRun:
         """Run all tests of a package folder (`module`) once by `go test`, as its developers do.
 
         The result has the failure `runtime_missing` if no toolchain builds the pair.
         """
         if self.runs is None:
             return ProjectRun(outcomes={}, failure='runtime_missing')
-        return run_go_test(self._cells, rev, module, methods)
+        return run_go_test(self._cells, rev, module, reported_methods)
 
     def describe_environment(self, rev: str, module: str) -> Environment | None:
         """Return the toolchain, build command and libraries of a package folder (`module`).
@@ -326,7 +330,7 @@ class GoBuiltPair:
         end = self._cells.find_end(rev)
         if end.project is None or module not in end.build.modules:
             return None
-        folder = end.project.find_module(module)
+        folder = end.project.find_module_folder(module)
         return Environment(
             runtime=end.build.runtime,
             build_tool=' '.join([end.build.builder or '', *end.project.list_flags(module)]),
@@ -355,7 +359,7 @@ class GoBuiltPair:
 
 
 def _has_passed(done: GoRunResult, method: TestMethod) -> bool:
-    (verdict,) = make_verdicts(done.heard, [name_in_binary(method)], done.status, done.noise)
+    (verdict,) = make_verdicts(done.heard, [make_test_key(method)], done.status, done.noise)
     return verdict is not None and verdict.outcome is Outcome.PASS
 
 

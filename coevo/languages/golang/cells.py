@@ -98,7 +98,7 @@ class GoCells:
 
         project  provides the go.mod and the flags
         """
-        name = (key, project.digest, variant)
+        name = (key, project.settings_digest, variant)
         binary = self._binaries.pop(name, None)
         if binary is None:
             while len(self._binaries) >= _MOST_BINARIES:
@@ -109,7 +109,7 @@ class GoCells:
 
     def has_binary(self, key: CellKey, project: GoProject) -> bool:
         """Return whether the binary of a cell without any build options is already compiled."""
-        return (key, project.digest, BinaryVariant()) in self._binaries
+        return (key, project.settings_digest, BinaryVariant()) in self._binaries
 
     def pack_tree(
         self, key: CellKey, project: GoProject, sources: MainSources | None = None
@@ -118,7 +118,7 @@ class GoCells:
 
         sources  as in `RunConditions`: Go files to show instead of those of the code
         """
-        name = (replace(key, module=''), project.digest, sources)
+        name = (replace(key, module=''), project.settings_digest, sources)
         archive = self._trees.pop(name, None)
         if archive is None:
             while len(self._trees) >= _MOST_TREES:
@@ -141,7 +141,7 @@ class GoCells:
         self._trees[name] = archive
         return archive
 
-    def find_compiled_standard_library(self, tree: Path) -> Path | None:
+    def find_standard_library_if_needed(self, tree: Path) -> Path | None:
         """Return the folder of the compiled standard library, for tests that run the go command.
 
         None if no Go file of the tree contains the text `"go"`.
@@ -154,16 +154,18 @@ class GoCells:
         """Return the stand-ins in a tree, given the path of an archive that `pack_tree` returned."""
         return self._stand_ins[tree]
 
-    def ask_compiler(self, mode: str, tree: Path, order: Mapping[str, object]) -> CompilerReply:
+    def ask_compiler(
+        self, mode: str, tree_archive: Path, order: Mapping[str, object]
+    ) -> CompilerReply:
         """Have the compiler do an order on a tree, see `GoCompiler.ask`.
 
         Raises:
             CorruptObject: it read a file of which the clone lacks the content, such as one that the
                 code embeds.
         """
-        stand_ins = self.get_stand_ins(tree)
+        stand_ins = self.get_stand_ins(tree_archive)
         paths = [stand_in.path for stand_in in stand_ins]
-        reply = self.compiler.ask(mode, tree, {**order, 'StandIns': paths})
+        reply = self.compiler.ask(mode, tree_archive, {**order, 'StandIns': paths})
         require_unread(stand_ins, unread=reply.unread)
         return reply
 
@@ -178,7 +180,9 @@ class GoCells:
         """
         done, spent = None, 0.0
         if shared:
-            done, spent = self.sessions.run_in_session(run.ground, run, lambda: run.ground)
+            done, spent = self.sessions.run_in_session_counting_cpu_seconds(
+                run.ground, run, lambda: run.ground
+            )
         if done is None:
             job = run.ground.make_job('run', run.most_cpu_seconds)
             fresh = run_in_fresh_process(self.context.sandbox, job, run)
@@ -201,7 +205,7 @@ class GoCells:
         if variant.stepped:
             flags += [f'-gcflags={variant.stepped}=-dwarf=0 -N -l']
         order = {
-            'Root': project.root,
+            'Root': project.root_in_sandbox,
             'Folder': key.module,
             'Overlay': f'{OVERLAY}/{"clock" if variant.clock else "plain"}.json',
             'Flags': flags,

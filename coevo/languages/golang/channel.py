@@ -27,7 +27,7 @@ _SAID = (Outcome.PASS, Outcome.FAIL, Outcome.SKIPPED)
 _MOST_EVENTS = 1 << 16
 
 
-def name_in_binary(method: TestMethod) -> str:
+def make_test_key(method: TestMethod) -> str:
     """Return the key by which a test is known within its test binary, `FILE#NAME`.
 
     A package and its external tests may both have a test of one name, but not in one file.
@@ -53,7 +53,7 @@ class GoTestReport:
 class GoProcessReport:
     """The report on a process. Fulfils `coevo.languages.core.test_runs.ProcessReport`.
 
-    tests     by the key of `name_in_binary`, in the requested order
+    tests     by the key of `make_test_key`, in the requested order
     started   whether coevo's program in the sandbox started
     status    how the test process ended, as coevo's program saw it
     unread    whether no stand-in for a missing file was read, as coevo's program saw it
@@ -63,7 +63,7 @@ class GoProcessReport:
               observations
     seen      the observations; None if there was no observer
     over      whether everything has been reported
-    again     whether the session is ready for another run
+    is_ready_for_another_run     whether the session is ready for another run
     """
 
     tests: dict[str, GoTestReport]
@@ -75,7 +75,7 @@ class GoProcessReport:
     late: str | None = None
     executed: list[dict[str, Any]] = field(default_factory=list)
     over: bool = False
-    again: bool = False
+    is_ready_for_another_run: bool = False
 
     def handle_event(self, event: dict[str, Any]) -> None:
         """Record an event; ignore an unknown kind or test, and a key that is not the right one."""
@@ -88,7 +88,7 @@ class GoProcessReport:
                 self.status = str(event['status'])[:40]
                 self.unread = event.get('unread') is True
             case 'over' if event.get('key') == self.key:
-                self.over, self.again = True, event.get('again') is True
+                self.over, self.is_ready_for_another_run = True, event.get('again') is True
             case 'observed' if event.get('key') == self.key:
                 self.seen = parse_observation(event)
             case 'executed' if len(self.executed) < _MOST_EVENTS:
@@ -110,7 +110,7 @@ class GoProcessReport:
         """False: a session of Go never refuses all runs."""
         return False
 
-    def is_run_complete(self, status: str, *, over: bool) -> bool:
+    def is_report_decisive(self, status: str, *, over: bool) -> bool:
         """Return whether the report of a session decides, so that no fresh process is needed.
 
         That is so if a test was too slow, or if everything was reported and the process was not
@@ -133,7 +133,7 @@ def make_verdicts(
     A test has passed if it began and ended, and the exit status fits the outcomes of all tests: 1
     if any failed, else 0. A test that failed counts as failed whatever the status.
 
-    names   keys of `name_in_binary`
+    names   keys of `make_test_key`
     status  how the process ended
     noise   its output
     """
@@ -241,7 +241,7 @@ _UNSEEN = ObservedCalls(entered=0, left=0, failed=False)
 class GoObservation:
     """The observer's report.
 
-    tests    by the key of `name_in_binary`
+    tests    by the key of `make_test_key`
     altered  whether the code of the process no longer was that of its binary
     reached  the requested lines that were executed, by path
     """
@@ -270,7 +270,7 @@ def explain_doubt(seen: GoObservation | None, test: str) -> str | None:
 
     `unobserved` if there was no observer; a test that it did not see was `not_entered`.
 
-    test  the key of `name_in_binary`
+    test  the key of `make_test_key`
     """
     if seen is None:
         return UNOBSERVED

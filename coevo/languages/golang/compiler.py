@@ -94,7 +94,7 @@ class GoCompiler:
         self.standard = self._compile_standard_library()
         self._running: _CompilerProcess | None = None
 
-    def ask(self, mode: str, tree: Path, order: Mapping[str, object]) -> CompilerReply:
+    def ask(self, mode: str, tree_archive: Path, order: Mapping[str, object]) -> CompilerReply:
         """Carry out an order on a tree in the sandbox, and return the reply.
 
         If the code is to blame that a limit of CPU time or memory was exceeded, the reply has the
@@ -112,7 +112,9 @@ class GoCompiler:
         if self._running is None:
             self._running = self._start_process((self._own, self.standard))
         try:
-            return self._ask_process(self._running, tree, {**order, 'Mode': mode}, self._own)
+            return self._ask_process(
+                self._running, tree_archive, {**order, 'Mode': mode}, self._own
+            )
         except Transient:
             self.close()
             raise
@@ -130,7 +132,7 @@ class GoCompiler:
         self, running: _CompilerProcess, tree: Path, order: Mapping[str, object], cache: Path
     ) -> CompilerReply:
         whole = {'Overlay': f'{OVERLAY}/plain.json', 'Caches': list(CACHES), **order}
-        content, spent = running.ask(whole, tree)
+        content, spent = running.ask_with_cpu_seconds(whole, tree)
         reply = self._unpack_reply(content, cache)
         late = running.find_exceeded_limit(spent) if reply is None else None
         if late is not None:
@@ -215,22 +217,24 @@ class _CompilerProcess:
         self.count = 0
         self.late: str | None = None
 
-    def ask(self, order: Mapping[str, object], tree: Path) -> tuple[bytes, float]:
+    def ask_with_cpu_seconds(
+        self, order: Mapping[str, object], tree_archive: Path
+    ) -> tuple[bytes, float]:
         """Send an order with a tree; return the archive of the reply, and the CPU seconds spent.
 
         The archive is b'' if the process did not reply.
         """
         self.count += 1
-        self._process.resume_usage_sampling()
+        self._process.resume_sampling_and_limits()
         with watch_limits(self._process, self, _BOUNDS, self._used):
-            self._send_order(order, tree.read_bytes())
+            self._send_order(order, tree_archive.read_bytes())
             content = self._receive_archive()
-        self._process.pause_usage_sampling()
+        self._process.pause_sampling_and_limits()
         spent = self._process.get_cpu_seconds() - self._used
         self._used += spent
         return content, spent
 
-    def find_exceeded_limit(self, spent: float) -> str | None:
+    def find_exceeded_limit(self, cpu_seconds: float) -> str | None:
         """Return `compiler_cpu` or `compiler_memory` if an order exceeded that limit, else None.
 
         An order that was slow because the machine was busy does not count.
@@ -238,7 +242,7 @@ class _CompilerProcess:
         spent  the CPU seconds of the order
         """
         limit = self._process.exceeded
-        if limit == 'memory' or (limit == 'cpu' and spent >= COMPILING_SECONDS):
+        if limit == 'memory' or (limit == 'cpu' and cpu_seconds >= COMPILING_SECONDS):
             return f'compiler_{limit}'
         return None
 

@@ -28,7 +28,7 @@ class GoBuiltEnd:
     project: GoProject | None = None
 
 
-def choose_toolchain(context: GoRunContext, pair: Pair) -> GoToolchain | str:
+def choose_toolchain_or_missing_release(context: GoRunContext, pair: Pair) -> GoToolchain | str:
     """Return the toolchain for the newer language level of both ends of a pair.
 
     If there is none for it, return the missing release as a text, such as `1.24`.
@@ -41,12 +41,12 @@ def choose_toolchain(context: GoRunContext, pair: Pair) -> GoToolchain | str:
     return toolchain or '.'.join(map(str, wanted[:2]))
 
 
-def make_unbuilt_end(commit: Commit, lacking: str) -> GoBuiltEnd:
+def make_unbuilt_end(commit: Commit, missing_release: str) -> GoBuiltEnd:
     """Return an end that was not built, because no toolchain at hand knows its language level.
 
     lacking  the release that would build it
     """
-    return GoBuiltEnd(build=make_build_without_runtime(commit.rev, lacking))
+    return GoBuiltEnd(build=make_build_without_runtime(commit.rev, missing_release))
 
 
 def build_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) -> GoBuiltEnd:
@@ -67,19 +67,19 @@ def build_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair)
     if refused is not None:
         return GoBuiltEnd(build=_make_build(commit.rev, toolchain, {}, failure=refused))
     project = context.resolve_project(commit.rev, description, toolchain, pair.new)
-    packages = _list_test_packages(context, pair)
+    packages = _list_test_package_folders(context, pair)
     failures = frozenset(project.failures.items())
-    name = (commit.rev, toolchain.version, project.digest, failures, packages)
+    name = (commit.rev, toolchain.version, project.settings_digest, failures, packages)
     modules, spent = context.built.get(name), 0.0
     if modules is None:
-        modules, spent = _build_packages(cells, commit.rev, project, packages)
+        modules, spent = _build_packages_with_cpu_seconds(cells, commit.rev, project, packages)
         context.built[name] = modules
     build = _make_build(commit.rev, toolchain, modules, spent=spent)
     context.ends[key] = build, project
     return GoBuiltEnd(build=build, project=project)
 
 
-def _list_test_packages(context: GoRunContext, pair: Pair) -> frozenset[str]:
+def _list_test_package_folders(context: GoRunContext, pair: Pair) -> frozenset[str]:
     """Return the folders with test files at either end, except in `vendor` and `testdata`."""
     return frozenset(
         posixpath.dirname(path) or '.'
@@ -89,7 +89,7 @@ def _list_test_packages(context: GoRunContext, pair: Pair) -> frozenset[str]:
     )
 
 
-def _build_packages(
+def _build_packages_with_cpu_seconds(
     cells: GoCells, rev: str, project: GoProject, packages: frozenset[str]
 ) -> tuple[dict[str, str | None], float]:
     """Compile the code of package folders; return for each why it does not build, or None.
@@ -103,7 +103,7 @@ def _build_packages(
     folders = {posixpath.dirname(path) or '.' for path in here if path.endswith('.go')}
     by_module: dict[str, list[str]] = {}
     for package in sorted(packages):
-        by_module.setdefault(project.find_module(package), []).append(package)
+        by_module.setdefault(project.find_module_folder(package), []).append(package)
     for module, members in by_module.items():
         if module in project.failures:
             failures |= dict.fromkeys(members, project.failures[module])
@@ -114,7 +114,7 @@ def _build_packages(
             continue
         key = CellKey(tests_rev=rev, code_rev=rev, module=module)
         order = {
-            'Root': project.root,
+            'Root': project.root_in_sandbox,
             'Folder': module,
             'Packages': [_make_relative_pattern(folder, module) for folder in there],
             'Flags': project.list_flags(module),

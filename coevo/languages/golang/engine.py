@@ -10,7 +10,11 @@ from coevo.languages.engine import RunSettings
 from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.cells import GoCells
 from coevo.languages.golang.compiler import GoCompiler
-from coevo.languages.golang.ends import build_end, choose_toolchain, make_unbuilt_end
+from coevo.languages.golang.ends import (
+    build_end,
+    choose_toolchain_or_missing_release,
+    make_unbuilt_end,
+)
 from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.supply import GoSupply
@@ -38,7 +42,7 @@ class GoBuilder:
 
         If no toolchain fits, both ends are returned with the failure `runtime_missing`.
         """
-        toolchain = choose_toolchain(self._context, pair)
+        toolchain = choose_toolchain_or_missing_release(self._context, pair)
         if isinstance(toolchain, str):
             ends = make_unbuilt_end(pair.old, toolchain), make_unbuilt_end(pair.new, toolchain)
             return GoBuiltPair(pair=pair, ends=ends, context=self._context)
@@ -86,5 +90,5 @@ def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
     return RunEngine(
         sandbox=context.sandbox,
         make_builder=lambda: GoBuilder(context),
-        forget_revision=context.forget_revision,
+        remove_builds_of_revision=context.remove_builds_of_revision,
     )

@@ -42,7 +42,7 @@ def propose_fix(project: ProjectFiles, source: bytes, failure: TestFailure) -> F
     return None
 
 
-def list_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
+def list_bound_names_with_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
     """Yield the names that a file's imports bind, each with the import as written."""
     for import_ in file.imports:
         yield import_.name, source[import_.start_byte : import_.end_byte].decode('utf-8', 'replace')
@@ -75,7 +75,9 @@ def _set_package(source: bytes, clause: re.Match[bytes] | None, name: str) -> Fi
 def _add_import(
     project: ProjectFiles, source: bytes, clause: re.Match[bytes] | None, name: str
 ) -> Fix | None:
-    spec = project.find_import(name) or (f'"{_STANDARD[name]}"' if name in _STANDARD else None)
+    spec = project.find_usual_import(name) or (
+        f'"{_STANDARD[name]}"' if name in _STANDARD else None
+    )
     uses = re.search(rb'\b' + name.encode() + rb'\.\w', source)
     if spec is None or uses is None or clause is None:
         return None

@@ -62,14 +62,14 @@ class GoSettings:
     variables: Mapping[str, str]
 
 
-def load_settings(toolchain: GoToolchain) -> GoSettings:
+def load_machine_go_settings(toolchain: GoToolchain) -> GoSettings:
     """Run `go env` and return the machine's settings, from its environment and from `go env -w`."""
     with tempfile.TemporaryDirectory(prefix='coevo-go-') as folder:
         settings = json.loads(run_go(toolchain, ('env', '-json', *_ASKED), Path(folder)))
     urls = (text.rstrip('/') for text in re.split('[,|]', settings['GOPROXY']))
     return GoSettings(
         proxies=tuple(url for url in urls if url.startswith(('http://', 'https://'))),
-        checksum_database=_parse_database(settings['GOSUMDB']),
+        checksum_database=_parse_checksum_database(settings['GOSUMDB']),
         variables={
             'GOSUMDB': settings['GOSUMDB'],
             'GONOSUMDB': settings['GONOSUMDB'],
@@ -78,7 +78,7 @@ def load_settings(toolchain: GoToolchain) -> GoSettings:
     )
 
 
-def _parse_database(text: str) -> ChecksumDatabase | None:
+def _parse_checksum_database(text: str) -> ChecksumDatabase | None:
     match = _DATABASE.fullmatch(text.strip())
     if match is None or match['name'] == 'off':
         return None
@@ -111,7 +111,7 @@ def _run_once(
     done = subprocess.run(
         [toolchain.program, *words],
         cwd=folder,
-        env=_build_environment(toolchain, folder, more),
+        env=_make_go_variables(toolchain, folder, more),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding='utf-8',
@@ -124,7 +124,7 @@ def _run_once(
     return done.stdout
 
 
-def _build_environment(
+def _make_go_variables(
     toolchain: GoToolchain, folder: Path, more: Mapping[str, str]
 ) -> dict[str, str]:
     locate_module_cache().mkdir(mode=0o755, parents=True, exist_ok=True)

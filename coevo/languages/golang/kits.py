@@ -13,9 +13,12 @@ from pathlib import Path
 
 from coevo.languages.declarations import SourceFile
 from coevo.languages.golang.launch import make_variables
-from coevo.languages.golang.module_store import download_modules, list_module_paths
+from coevo.languages.golang.module_store import download_modules, list_module_cache_paths
 from coevo.languages.golang.reading.layout import GO_MOD, GO_WORK, VENDORING
-from coevo.languages.golang.reading.module_paths import find_owning_module, list_replacements
+from coevo.languages.golang.reading.module_paths import (
+    find_owning_module,
+    list_workspace_replacements,
+)
 from coevo.languages.golang.reading.tests import find_tests
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import (
@@ -73,7 +76,7 @@ def _make_command_prefix(module: str, tree: RevisionTree) -> str:
         path: tree.read_content(path) for path in tree.entries if path.rpartition('/')[2] == GO_MOD
     }
     folders = {posixpath.dirname(path) or '.' for path in texts}
-    beside = list_replacements(
+    beside = list_workspace_replacements(
         find_owning_module(module, folders), texts, tree.read_content(GO_WORK)
     )
     if not beside:
@@ -126,7 +129,9 @@ class GoKits:
             DamagedSnapshot: the task names a module that cannot exist.
             Transient: a module must be downloaded, and no proxy replies.
         """
-        toolchain = _find_toolchain(task.environment.runtime if task.environment else '', self._say)
+        toolchain = _find_or_install_toolchain(
+            task.environment.runtime if task.environment else '', self._say
+        )
         libraries = task.environment.libraries if task.environment else ()
         if libraries:
             download_modules(toolchain, libraries)
@@ -136,14 +141,14 @@ class GoKits:
         return Kit(
             mounts=(modules,) if is_system else (modules, runtime),
             system=(runtime,) if is_system else (),
-            selected={MODULES: tuple(list_module_paths(libraries))},
+            selected={MODULES: tuple(list_module_cache_paths(libraries))},
             environment={**make_variables(toolchain), 'GOCACHE': '/tmp/go-cache'},
             # A revision from before modules gets a made-up go.mod where it is mined, and none here.
             is_whole=task.module != '.' or (place / 'start' / GO_MOD).is_file(),
         )
 
 
-def _find_toolchain(version: str, say: Say) -> GoToolchain:
+def _find_or_install_toolchain(version: str, say: Say) -> GoToolchain:
     """Return the toolchain with which a task was made; else one of its release, else the newest.
 
     A missing release is installed if possible.
@@ -153,7 +158,7 @@ def _find_toolchain(version: str, say: Say) -> GoToolchain:
     """
     supply = GoSupply(brings=True, say=say)
     if version:
-        supply.can_provide(version)
+        supply.try_to_provide(version)
     known = select_toolchains_of_version(version, supply.known) or find_toolchains()
     if not known:
         raise Fatal('there is no Go here; install one (apt install golang-go)')

@@ -33,7 +33,7 @@ from coevo.model.records import TestMethod
 NAME = 'go'
 RUNTIME = 'Go'
 BUILD_FILES = ('go.mod', 'Gopkg.toml', 'glide.yaml', 'Godeps/Godeps.json', 'vendor/vendor.json')
-NEEDS = 'a go.mod, or a Go package, at its root'
+REVISION_NEEDS = 'a go.mod, or a Go package, at its root'
 
 READING: LanguageReading = reading
 SURGERY: FileSurgery = surgery
@@ -52,10 +52,10 @@ explain_outdated = base.accept_any_age
 list_tool_versions = base.list_no_tools
 get_mutation_tool = base.refuse_mutation_tool
 make_refactoring_finder = GoRefactoringFinder
-make_kits = GoKits
+make_agent_kits = GoKits
 
 
-def can_build_revision(repository: Repository, rev: str) -> bool:
+def looks_buildable(repository: Repository, rev: str) -> bool:
     """Return whether the root of a revision has a go.mod, a file of a predecessor, or a Go file.
 
     Predecessors are dep, glide, godep and govendor.

@@ -61,7 +61,7 @@ class ModuleLister:
         self._sandbox, self._settings = sandbox, settings
         self._store = ModuleStore(settings.proxies)
 
-    def list_modules(
+    def download_and_list_modules(
         self,
         made: PreparedToolchain,
         tree: Path,
@@ -94,10 +94,10 @@ class ModuleLister:
             variables = {**self._settings.variables, 'GOFLAGS': flags}
             _send_order(process, tree, folders, served, variables)
             rows = _receive_rows(process)
-            served.raise_trouble()
+            served.raise_trouble_if_any()
             if rows is None:
                 return dict.fromkeys(
-                    folders, ListedModule(failure=_kill_and_explain_silence(process))
+                    folders, ListedModule(failure=_kill_and_explain_or_raise(process))
                 )
             listed = dict(_parse_modules(rows, folders, served.url))
         for module in listed.values():
@@ -150,7 +150,7 @@ def _receive_rows(process: Process) -> Sequence[Mapping[str, Any]] | None:
     return rows
 
 
-def _kill_and_explain_silence(process: Process) -> str:
+def _kill_and_explain_or_raise(process: Process) -> str:
     """Kill a process that did not reply, and return the limit that it exceeded, as a failure.
 
     Raises:
@@ -171,7 +171,9 @@ def _parse_modules(
         if row['Status']:
             yield (
                 folder,
-                ListedModule(failure=_format_failure(_find_first_words(row['Complaint'], url))),
+                ListedModule(
+                    failure=_format_failure(_find_first_complaint_line(row['Complaint'], url))
+                ),
             )
             continue
         listed = sorted(set(row['Output'].splitlines()))
@@ -187,7 +189,7 @@ def _parse_modules(
         )
 
 
-def _find_first_words(complaint: str, url: str) -> str:
+def _find_first_complaint_line(complaint: str, url: str) -> str:
     """Return the first line of a complaint of the go command that is not about downloading.
 
     What differs each time is removed: the address of the proxy and the folder of the tree.

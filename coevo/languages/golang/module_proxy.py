@@ -53,11 +53,11 @@ class DatedVersions:
         first_new = bisect.bisect_left(
             listed,
             True,
-            key=lambda version: not self._existed_on_day(f'{module}/@v/{version}.info'),
+            key=lambda version: not self._did_version_exist_by_day(f'{module}/@v/{version}.info'),
         )
         return listed[:first_new]
 
-    def find_latest(self, module: str) -> bytes | None:
+    def find_latest_info(self, module: str) -> bytes | None:
         """Return the information (JSON) on the latest version of a module; None if there is none.
 
         If all versions are newer than the day, that is the oldest version. If there are no
@@ -72,9 +72,9 @@ class DatedVersions:
         if (
             self._when is not None
             and listed
-            and not self._existed_on_day(f'{module}/@v/{listed[0]}.info')
+            and not self._did_version_exist_by_day(f'{module}/@v/{listed[0]}.info')
         ):
-            return self._store.fetch_text(f'{module}/@v/{listed[0]}.info', is_kept=True)
+            return self._store.fetch_text(f'{module}/@v/{listed[0]}.info', is_kept_in_memory=True)
         info = self._store.fetch_text(f'{module}/@latest')
         if info is None or not listed or _is_before(info, self._when):
             return info
@@ -84,8 +84,8 @@ class DatedVersions:
         listed = self._store.fetch_text(f'{module}/@v/list')
         return None if listed is None else sorted(_parse_versions(listed), key=_make_sort_key)
 
-    def _existed_on_day(self, path: str) -> bool:
-        info = self._store.fetch_text(path, is_kept=True)
+    def _did_version_exist_by_day(self, path: str) -> bool:
+        info = self._store.fetch_text(path, is_kept_in_memory=True)
         return info is None or _is_before(info, self._when)
 
 
@@ -120,7 +120,7 @@ class ModuleProxy:
                 return NOT_THERE
             return ProxyAnswer(body=''.join(f'{version}\n' for version in versions).encode())
         if match := _LATEST.fullmatch(path):
-            info = self.dates.find_latest(match[1])
+            info = self.dates.find_latest_info(match[1])
             return _LATER if info is None else ProxyAnswer(body=info)
         return self._answer_file(path)
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
-from coevo.languages.golang.go_command import ChecksumDatabase, load_settings
+from coevo.languages.golang.go_command import ChecksumDatabase, load_machine_go_settings
 from coevo.languages.golang.toolchains import GoToolchain, locate_module_cache
 from coevo.model.environments import LibraryEntry
 from coevo.model.errors import DamagedSnapshot, Transient
@@ -122,7 +122,7 @@ class ModuleStore:
                 target.move_here(new)
         return target.path
 
-    def fetch_text(self, path: str, *, is_kept: bool = False) -> bytes | None:
+    def fetch_text(self, path: str, *, is_kept_in_memory: bool = False) -> bytes | None:
         """Return the content at a path of the first proxy that has it; None if none has.
 
         Nothing is written to the disk.
@@ -138,7 +138,7 @@ class ModuleStore:
         answer = self._ask_proxies(path, _MOST_TEXT_BYTES, _TEXT_SECONDS)
         if answer is None:
             return None
-        if is_kept:
+        if is_kept_in_memory:
             with self._guard:
                 if len(self._texts) >= _MOST_KEPT:
                     self._texts.pop(next(iter(self._texts)))
@@ -156,7 +156,7 @@ class ModuleStore:
         """
         is_kept = path.startswith('tile/')
         if any(self._serves_checksum_database(proxy, database) for proxy in self._proxies):
-            return self.fetch_text(f'sumdb/{database.name}/{path}', is_kept=is_kept)
+            return self.fetch_text(f'sumdb/{database.name}/{path}', is_kept_in_memory=is_kept)
         answer = self._fetcher.fetch(
             f'{database.url}/{quote(path, safe=_SAFE)}',
             most_bytes=_MOST_TEXT_BYTES,
@@ -226,7 +226,7 @@ class ModuleStore:
         return known
 
     def _ask_proxies(
-        self, path: str, most: int, seconds: float, into: IO[bytes] | None = None
+        self, path: str, most_bytes: int, seconds: float, into: IO[bytes] | None = None
     ) -> FetchAnswer | None:
         """Return the answer of the first proxy that has a path; None if none has.
 
@@ -238,7 +238,7 @@ class ModuleStore:
             try:
                 answer = self._fetcher.fetch(
                     f'{proxy}/{quote(path, safe=_SAFE)}',
-                    most_bytes=most,
+                    most_bytes=most_bytes,
                     seconds=seconds,
                     into=into,
                 )
@@ -299,7 +299,7 @@ def download_modules(toolchain: GoToolchain, libraries: Sequence[LibraryEntry]) 
         DamagedSnapshot: no module can have such a name.
         Transient: a proxy did not reply.
     """
-    store = ModuleStore(load_settings(toolchain).proxies)
+    store = ModuleStore(load_machine_go_settings(toolchain).proxies)
     for library in libraries:
         module, _, version = library.coordinates.rpartition('@')
         files = [
@@ -316,10 +316,10 @@ def download_modules(toolchain: GoToolchain, libraries: Sequence[LibraryEntry]) 
                 f'the task needs a module {library.coordinates[:80]!r}, which no Go module can be '
                 'called: get the snapshot again'
             ) from None
-        store.unpack_module(module, version, partial(_has_digest, library.sha256))
+        store.unpack_module(module, version, partial(_has_sha256, library.sha256))
 
 
-def list_module_paths(libraries: Sequence[LibraryEntry]) -> Iterator[str]:
+def list_module_cache_paths(libraries: Sequence[LibraryEntry]) -> Iterator[str]:
     """Yield the paths below the module cache of the modules that `download_modules` downloaded."""
     for library in libraries:
         module, _, version = library.coordinates.rpartition('@')
@@ -329,5 +329,5 @@ def list_module_paths(libraries: Sequence[LibraryEntry]) -> Iterator[str]:
         yield f'{escaped_module}@{escaped_version}'
 
 
-def _has_digest(wanted: str, found: str) -> bool:
-    return hashlib.sha256(found.encode()).hexdigest() == wanted
+def _has_sha256(wanted_sha256: str, text: str) -> bool:
+    return hashlib.sha256(text.encode()).hexdigest() == wanted_sha256

@@ -11,7 +11,7 @@ from math import ceil
 from coevo.languages.cells import CellKey, CompiledTests, SettingsScope
 from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.golang.cells import BinaryVariant, GoBinary, GoCells
-from coevo.languages.golang.channel import make_verdicts, name_in_binary
+from coevo.languages.golang.channel import make_test_key, make_verdicts
 from coevo.languages.golang.ends import GoBuiltEnd
 from coevo.languages.golang.launch import MODULE_FLAGS, OTHER_PROCESSORS, PROCESSORS
 from coevo.languages.golang.projects import GoProject
@@ -50,15 +50,15 @@ class GoPairCells:
         other = self.find_end(key.borrowed.rev).project
         return own if other is None else replace(own, files=other.files)
 
-    def find_module_path(self, key: CellKey) -> str:
+    def find_module_import_path(self, key: CellKey) -> str:
         """Return the import path of the Go module that contains a cell's folder."""
         project = self.find_project(key)
-        return project.paths[project.find_module(key.module)]
+        return project.import_path_by_folder[project.find_module_folder(key.module)]
 
     def find_import_path(self, key: CellKey) -> str:
         """Return the import path of the package in a cell's folder."""
-        below = posixpath.relpath(key.module, self.find_project(key).find_module(key.module))
-        return posixpath.normpath(f'{self.find_module_path(key)}/{below}')
+        below = posixpath.relpath(key.module, self.find_project(key).find_module_folder(key.module))
+        return posixpath.normpath(f'{self.find_module_import_path(key)}/{below}')
 
     def compile_binary(self, key: CellKey, variant: BinaryVariant | None = None) -> GoBinary:
         """Return the test binary of a cell, compiled now or before; a plain one by default."""
@@ -109,21 +109,20 @@ class GoPairRuns:
                 prepared=self.cells.all.compiler.prepared,
                 tree=tree,
                 stand_ins=self.cells.all.get_stand_ins(tree),
-                packages=self.cells.all.find_compiled_standard_library(tree),
+                packages=self.cells.all.find_standard_library_if_needed(tree),
                 binary=(binary.path, binary.name),
-                root=project.root,
+                root=project.root_in_sandbox,
                 folder=compiled.module,
             ),
             limits={
-                name_in_binary(method): conditions.cpu_limit
-                or self.passing.choose_cpu_limit(method)
+                make_test_key(method): conditions.cpu_limit or self.passing.choose_cpu_limit(method)
                 for method in methods
             },
             cpu_seconds=conditions.process_cpu_limit,
             variables={
                 **clock,
                 'GOFLAGS': ' '.join(project.list_flags(key.module)) or MODULE_FLAGS,
-                'GOMAXPROCS': str(self._choose_processors(key, methods)),
+                'GOMAXPROCS': str(self._choose_processor_count(key, methods)),
             },
             files=files,
             sources=self._load_compiled_sources(key, files or ()) if conditions.sources else {},
@@ -141,7 +140,7 @@ class GoPairRuns:
         sources |= {path: text for path in files if (text := edited.get(path)) is not None}
         return dict(sorted(sources.items()))
 
-    def _choose_processors(self, key: CellKey, methods: Sequence[TestMethod]) -> int:
+    def _choose_processor_count(self, key: CellKey, methods: Sequence[TestMethod]) -> int:
         """Return the number of processors that the Go runtime assumes, 4 or 1.
 
         For a single test it alternates between runs, which exposes tests that depend on it. For
@@ -174,7 +173,7 @@ _ENDED = ('exit:0', 'exit:1')
 
 
 def run_go_test(
-    cells: GoPairCells, rev: str, module: str, methods: Sequence[TestMethod]
+    cells: GoPairCells, rev: str, module: str, reported_methods: Sequence[TestMethod]
 ) -> ProjectRun:
     """Run all tests of a package once by `go test` in its folder, and return their outcomes.
 
@@ -197,10 +196,10 @@ def run_go_test(
             stand_ins=cells.all.get_stand_ins(tree),
             packages=cells.all.compiler.standard,
             binary=None,
-            root=end.project.root,
+            root=end.project.root_in_sandbox,
             folder=module,
         ),
-        limits=dict.fromkeys(map(name_in_binary, methods), _RUNNING),
+        limits=dict.fromkeys(map(make_test_key, reported_methods), _RUNNING),
         cpu_seconds=_COMPILING + _RUNNING,
         variables={'GOFLAGS': '', 'GOMAXPROCS': str(PROCESSORS)},
         loading=_COMPILING,
@@ -211,16 +210,16 @@ def run_go_test(
     return ProjectRun(
         outcomes={
             method: verdict.outcome
-            for method in methods
-            if (verdict := outcomes[name_in_binary(method)]) is not None
+            for method in reported_methods
+            if (verdict := outcomes[make_test_key(method)]) is not None
             and verdict.outcome not in (Outcome.MISSING, Outcome.INFRA)
         },
-        failure=_find_failure(done),
+        failure=_find_command_failure(done),
         cpu_seconds=done.cpu_seconds,
     )
 
 
-def _find_failure(done: GoRunResult) -> str | None:
+def _find_command_failure(done: GoRunResult) -> str | None:
     """Return the status of a command that did not end by itself, or failed before any test began.
 
     None for any other command, even if tests failed.

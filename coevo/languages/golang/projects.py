@@ -23,16 +23,16 @@ from coevo.languages.golang.reading.layout import (
     VENDOR,
     VENDORED,
     VENDORING,
-    is_compiled,
+    is_go_package_file,
     is_test_path,
 )
 from coevo.languages.golang.reading.module_paths import (
     ImportingFile,
-    add_replacements,
+    add_workspace_replacements,
     find_module_path_fault,
     find_owning_module,
     guess_root_import_path,
-    locate_go_mod,
+    make_go_mod_path,
     parse_module_path,
 )
 from coevo.languages.golang.reading.trees import GoTree, open_tree
@@ -66,27 +66,28 @@ class GoProject:
     vendored: frozenset[str] = frozenset()
 
     @property
-    def paths(self) -> dict[str, str]:
+    def import_path_by_folder(self) -> dict[str, str]:
         """The import path of each module, by its folder."""
         return {
-            folder: parse_module_path(self.files[locate_go_mod(folder)]) for folder in self.folders
+            folder: parse_module_path(self.files[make_go_mod_path(folder)])
+            for folder in self.folders
         }
 
     @property
-    def root(self) -> str:
+    def root_in_sandbox(self) -> str:
         """The folder of the revision's tree in the sandbox."""
         return f'{SOURCES}/{self.path}'
 
-    def find_module(self, package: str) -> str:
+    def find_module_folder(self, package: str) -> str:
         """Return the folder of the module to which a package folder belongs."""
         return find_owning_module(package, self.folders)
 
     def list_flags(self, package: str) -> list[str]:
         """Return the flags of the go command for a package: `-mod=vendor`, or none."""
-        return [VENDORING] if self.find_module(package) in self.vendored else []
+        return [VENDORING] if self.find_module_folder(package) in self.vendored else []
 
     @property
-    def digest(self) -> str:
+    def settings_digest(self) -> str:
         """A digest of the files that decide which libraries are used."""
         text = repr((self.path, sorted(self.files.items()), sorted(self.vendored)))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -130,7 +131,7 @@ def describe_modules(
     when  a tree without a go.mod gets the language level of that day
     """
     seen = open_tree(repository, rev)
-    texts = dict(_load_go_mod_files(seen))
+    texts = dict(_load_go_mod_and_sum_files(seen))
     roots = sorted(posixpath.dirname(path) or '.' for path in texts if path.endswith(GO_MOD))
     if '.' not in roots:
         path = _guess_root_import_path(seen) or f'github.com/{name}'
@@ -138,15 +139,17 @@ def describe_modules(
         texts[GO_MOD] = f'module {path}\n\ngo {level}\n'.encode()
         roots = ['.', *roots]
     if GO_WORK in seen.entries:
-        texts = add_replacements(texts, seen.read_content(GO_WORK))
+        texts = add_workspace_replacements(texts, seen.read_content(GO_WORK))
     path = parse_module_path(texts[GO_MOD]) or f'github.com/{name}'
     folders = tuple(folder for folder in roots if folder == '.' or _has_tests(seen, folder, roots))
     folders = folders[:_MOST_MODULES]
-    levels = [_parse_level(texts[locate_go_mod(folder)]) for folder in folders]
+    levels = [_parse_language_level(texts[make_go_mod_path(folder)]) for folder in folders]
     vendored = sorted(
         (path, repr(entry.oid)) for path, entry in seen.entries.items() if path.endswith(VENDORED)
     )
-    needs = repr((path, folders, sorted(texts.items()), sorted(_list_imports(seen)), vendored))
+    needs = repr(
+        (path, folders, sorted(texts.items()), sorted(_list_imports_by_folder(seen)), vendored)
+    )
     return ModuleDescription(
         path=path,
         folders=folders,
@@ -162,13 +165,13 @@ def _list_refused_folders(
 ) -> Iterator[tuple[str, str]]:
     for folder in folders:
         fault = find_module_path_fault(
-            path if folder == '.' else parse_module_path(texts[locate_go_mod(folder)])
+            path if folder == '.' else parse_module_path(texts[make_go_mod_path(folder)])
         )
         if fault is not None:
             yield folder, f'module_path:{fault}'
 
 
-def resolve_modules(
+def resolve_by_downloading_modules(
     repository: Repository,
     rev: str,
     described: ModuleDescription,
@@ -191,13 +194,13 @@ def resolve_modules(
     folders = [each for each in described.folders if each not in described.refused]
     compiled = _load_files_for_listing(repository, rev, described.texts)
     with _pack_temporarily(compiled, folder) as tree_file:
-        listed = lister.list_modules(made, tree_file, folders, when)
+        listed = lister.download_and_list_modules(made, tree_file, folders, when)
     vendored: set[str] = set()
     doubtful = [each for each in folders if listed[each].failure or listed[each].lacking]
     if wanting := [each for each in doubtful if _join_path(each, VENDORED) in repository.tree(rev)]:
         compiled |= _load_vendored_files(repository, rev, wanting)
         with _pack_temporarily(compiled, folder) as tree_file:
-            again = lister.list_modules(made, tree_file, wanting, when, VENDORING)
+            again = lister.download_and_list_modules(made, tree_file, wanting, when, VENDORING)
         vendored = {each for each in wanting if _is_more_complete(again[each], listed[each])}
         listed |= {each: again[each] for each in vendored}
     files = dict(described.texts)
@@ -207,7 +210,7 @@ def resolve_modules(
         if answer.failure is not None:
             failures[module] = answer.failure
             continue
-        files[locate_go_mod(module)] = answer.go_mod
+        files[make_go_mod_path(module)] = answer.go_mod
         if answer.go_sum:
             files[_join_path(module, GO_SUM)] = answer.go_sum
         libraries[module] = tuple(_list_libraries(answer))
@@ -260,12 +263,14 @@ def _list_libraries(listed: ListedModule) -> Iterator[LibraryEntry]:
         )
 
 
-def _load_go_mod_files(seen: GoTree) -> Iterator[tuple[str, bytes]]:
+def _load_go_mod_and_sum_files(seen: GoTree) -> Iterator[tuple[str, bytes]]:
     for path, entry in seen.entries.items():
         folders, name = posixpath.split(path)
         parts = folders.split('/')
         aside = (
-            VENDOR in parts or is_test_path(path) or not is_compiled(_join_path(folders, 'a.go'))
+            VENDOR in parts
+            or is_test_path(path)
+            or not is_go_package_file(_join_path(folders, 'a.go'))
         )
         if name in (GO_MOD, GO_SUM) and not aside and entry.mode != LINK:
             yield path, seen.read_content(path)
@@ -280,7 +285,7 @@ def _has_tests(seen: GoTree, folder: str, roots: list[str]) -> bool:
     )
 
 
-def _parse_level(go_mod: bytes) -> tuple[int, ...]:
+def _parse_language_level(go_mod: bytes) -> tuple[int, ...]:
     for line in go_mod.decode(errors='replace').splitlines():
         words = line.split()
         if words[:1] == ['go'] and len(words) > 1:
@@ -288,17 +293,17 @@ def _parse_level(go_mod: bytes) -> tuple[int, ...]:
     return ()
 
 
-def _list_imports(seen: GoTree) -> set[tuple[str, str]]:
+def _list_imports_by_folder(seen: GoTree) -> set[tuple[str, str]]:
     return {
         (posixpath.dirname(path), import_.text)
         for path in seen.entries
-        if is_compiled(path) and VENDOR not in path.split('/')
+        if is_go_package_file(path) and VENDOR not in path.split('/')
         for import_ in seen.parse_alone(path).imports
     }
 
 
 def _guess_root_import_path(seen: GoTree) -> str:
-    paths = [p for p in seen.entries if is_compiled(p) and VENDOR not in p.split('/')]
+    paths = [p for p in seen.entries if is_go_package_file(p) and VENDOR not in p.split('/')]
     folders = frozenset(posixpath.dirname(path) or '.' for path in paths)
     return guess_root_import_path((_describe_imports(seen, path) for path in paths), folders)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from coevo.git.repository import Repository
-from coevo.languages.golang.reading.layout import VENDOR, is_compiled
+from coevo.languages.golang.reading.layout import VENDOR, is_go_package_file
 from coevo.languages.golang.reading.submitted_files import list_bound_names, list_words
 from coevo.languages.golang.reading.trees import GoTree, open_tree
 from coevo.languages.reading import DeclarationPart, Word
@@ -115,7 +115,7 @@ def _list_declarations(tree: GoTree, paths: Sequence[str]) -> list[_GoDeclaratio
     return [
         declaration
         for path in paths
-        if is_compiled(path) and VENDOR not in path.split('/')
+        if is_go_package_file(path) and VENDOR not in path.split('/')
         for declaration in _read_declarations(tree, path)
     ]
 

@@ -12,13 +12,13 @@ from coevo.languages.builds import Build
 from coevo.languages.core.cell_files import RevisionTrees
 from coevo.languages.core.engines import open_sandbox_and_workspace
 from coevo.languages.engine import RunSettings
-from coevo.languages.golang.go_command import load_settings
+from coevo.languages.golang.go_command import load_machine_go_settings
 from coevo.languages.golang.module_listing import ModuleLister
 from coevo.languages.golang.projects import (
     GoProject,
     ModuleDescription,
     describe_modules,
-    resolve_modules,
+    resolve_by_downloading_modules,
 )
 from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.standard_library import PreparedToolchain, prepare_toolchain
@@ -68,7 +68,7 @@ class GoRunContext:
         self._lister: ModuleLister | None = None
         self.lock = threading.Lock()
 
-    def forget_revision(self, rev: str) -> None:
+    def remove_builds_of_revision(self, rev: str) -> None:
         """Drop the builds and file lists that are cached for a revision; downloads stay."""
         for key in [key for key in self.ends if key[0] == rev]:
             self.ends.pop(key, None)
@@ -92,7 +92,7 @@ class GoRunContext:
         toolchain  runs `go env` then; any toolchain can read the machine's settings
         """
         if self._lister is None:
-            self._lister = ModuleLister(self.sandbox, load_settings(toolchain))
+            self._lister = ModuleLister(self.sandbox, load_machine_go_settings(toolchain))
         return self._lister
 
     def describe_revision(self, rev: str, name: str, when: Commit) -> ModuleDescription:
@@ -120,7 +120,7 @@ class GoRunContext:
         key = (told.needs, toolchain.version, day)
         with self.lock:
             if key not in self._projects:
-                self._projects[key] = resolve_modules(
+                self._projects[key] = resolve_by_downloading_modules(
                     self.repository,
                     rev,
                     told,

@@ -92,14 +92,14 @@ class GoCellLayout:
         self, run: GoTestRun, nonce: str, key: str, mark: str
     ) -> tuple[bytes, ...]:
         """Return the order for one run in a session, as one line; see `SessionOrders`."""
-        return (run.write_run_order(nonce, key, Mark=mark).encode() + b'\n',)
+        return (run.make_run_order(nonce, key, Mark=mark).encode() + b'\n',)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoTestRun:
     """One process that runs some tests. Fulfils `coevo.languages.core.test_runs.TestRun`.
 
-    limits       CPU seconds for each test, by the key of `name_in_binary`
+    limits       CPU seconds for each test, by the key of `make_test_key`
     cpu_seconds  for all tests together; None for the sum of their limits and the time for loading
     variables    environment variables beyond those of all processes
     files        the files whose executed lines are reported; None for no report
@@ -134,7 +134,7 @@ class GoTestRun:
         """
         return GoProcessReport(tests={name: GoTestReport() for name in self.limits}, key=key)
 
-    def write_run_order(self, nonce: str, key: str, **more: str) -> str:
+    def make_run_order(self, nonce: str, key: str, **more: str) -> str:
         """Return the order to coevo's program in the sandbox as JSON, without the end of the line.
 
         nonce  must precede each event of the run

@@ -48,7 +48,7 @@ class GoSupply:
         """The releases that can be downloaded, oldest first, such as `1.21`."""
         return tuple(f'1.{minor}' for minor in RELEASED if (1, minor) >= OLDEST)
 
-    def can_provide(self, version: str) -> bool:
+    def try_to_provide(self, version: str) -> bool:
         """Return whether a toolchain of the release of a version is at hand.
 
         If `brings` is True, a missing one is downloaded; a failure gives False and a message.
@@ -67,7 +67,7 @@ class GoSupply:
         if toolchain is None and release not in self.installable:
             raise Fatal(f'there is no Go {release!r}; name one of {", ".join(self.installable)}')
         with self._lock:
-            return toolchain or self._fetch(release)
+            return toolchain or self._download_newest_toolchain(release)
 
     def find_or_install(self, release: str) -> GoToolchain | None:
         """Return the newest toolchain at hand of a release; failing that, download one if allowed.
@@ -81,7 +81,7 @@ class GoSupply:
         with self._lock:
             if release not in self._tried:
                 try:
-                    self._tried[release] = self._fetch(release)
+                    self._tried[release] = self._download_newest_toolchain(release)
                 except (Fatal, Transient) as error:
                     self.say(
                         f'Go {release} could not be brought ({error}); this run goes on without'
@@ -110,7 +110,7 @@ class GoSupply:
         near = [toolchain for toolchain in self.known if toolchain.release == release]
         return max(near, key=lambda one: one.numbers, default=None)
 
-    def _fetch(self, release: str) -> GoToolchain:
+    def _download_newest_toolchain(self, release: str) -> GoToolchain:
         """Download the newest toolchain of a release by the go command, and add it to `known`.
 
         The go command itself checks it against the checksum database.

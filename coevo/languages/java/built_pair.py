@@ -74,7 +74,7 @@ class JavaBuiltPair:
         key = CellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
         )
-        return self._cells.get_cell(key).compiled
+        return self._cells.get_or_compile_cell(key).compiled
 
     def check_main_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
@@ -94,7 +94,7 @@ class JavaBuiltPair:
         It is `unbuildable` if edited main code, or another module that runs the method, is not
         built. Errors in all classes that run the method count, also in other modules.
         """
-        cell = self._cells.get_cell(compiled.key)
+        cell = self._cells.get_or_compile_cell(compiled.key)
         signature = cell.report.find_first_error(method)
         unbuildable = cell.compiled.code_failure is not None
         if signature is None:
@@ -116,23 +116,25 @@ class JavaBuiltPair:
         """
         module = self._cells.find_module(compiled.code_rev, compiled.module, compiled.borrowed)
         output = self.worker.builds.get_output(compiled.code_rev)
-        folders = [] if module is None else list(output.list_class_folders(module))
+        folders = [] if module is None else list(output.list_main_class_folders(module))
         return frozenset(
             name
-            for name in self._cells.get_cell(compiled.key).report.classes
+            for name in self._cells.get_or_compile_cell(compiled.key).report.classes
             if any((folder / f'{name.replace(".", "/")}.class').is_file() for folder in folders)
         )
 
-    def digest_content(self, compiled: CompiledTests) -> str | None:
+    def digest_run_inputs(self, compiled: CompiledTests) -> str | None:
         """Return a digest of both trees, since a test may read any of their files.
 
         Returns None if the code lacks the module, or if a tree lacks files that a later clone may
         have.
         """
         module = self._cells.find_module(compiled.code_rev, compiled.module, compiled.borrowed)
-        if module is None or any(map(self.worker.builds.list_absent_files, _list_revs(compiled))):
+        if module is None or any(
+            map(self.worker.builds.list_absent_files, _list_code_and_tests_revs(compiled))
+        ):
             return None  # a later clone may have what the trees lack now
-        junit = self.worker.builds.junits.get_junit(module, self.worker.session)
+        junit = self.worker.builds.junits.get_junit_libraries_to_add(module, self.worker.session)
         return self.worker.builds.contents.make_key(compiled, module, junit)
 
     def run(
@@ -146,7 +148,7 @@ class JavaBuiltPair:
         Returns the worst verdict over all runners of a method. A method without a runner is
         `missing`. If edited code does not compile, all are `unbuildable`, and nothing runs.
         """
-        cell = self._cells.get_cell(compiled.key)
+        cell = self._cells.get_or_compile_cell(compiled.key)
         if cell.compiled.code_failure is not None:
             refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=cell.compiled.code_failure)
             return VerdictBatch(verdicts=(refused,) * len(methods), cpu_seconds=0.0)
@@ -194,13 +196,19 @@ class JavaBuiltPair:
             verdicts[index] = verdict
         return replace(batch, verdicts=tuple(verdicts))
 
-    def run_project(self, rev: str, module: str, methods: Sequence[TestMethod]) -> ProjectRun:
+    def run_project(
+        self, rev: str, module: str, reported_methods: Sequence[TestMethod]
+    ) -> ProjectRun:
         """Run all tests of a module once by `mvn test`; see `BuiltPair.run_project`."""
-        report = self._cells.get_cell(CellKey(tests_rev=rev, code_rev=rev, module=module)).report
-        by_class = {name: report.find_runners(name) for name in {m.test_class for m in methods}}
+        report = self._cells.get_or_compile_cell(
+            CellKey(tests_rev=rev, code_rev=rev, module=module)
+        ).report
+        by_class = {
+            name: report.find_runners(name) for name in {m.test_class for m in reported_methods}
+        }
         runners = {
             method: [name.rpartition(VIA)[2] for name in by_class[method.test_class]]
-            for method in methods
+            for method in reported_methods
         }
         return run_by_maven(self.worker.builds, rev, module, runners)
 
@@ -235,7 +243,7 @@ class JavaBuiltPair:
         plan = make_launch_plan(self.worker, cell, tuple(targets), conditions)
         if plan is None:
             return TraceBatch(traces=tuple(traces), cpu_seconds=0.0)
-        plan, making = self.worker.builds.attach_archive(plan)
+        plan, making = self.worker.builds.attach_archive_and_count_cpu_seconds(plan)
         modules = self.worker.builds.get_output(compiled.code_rev).modules
         code = find_code_files(plan, modules, self.worker.builds.list_files(compiled.code_rev))
         plan = replace(plan, observed=watched is not None)
@@ -280,7 +288,7 @@ class JavaBuiltPair:
         return self.worker.keep_cells_of_revisions({self.old.rev, self.new.rev})
 
 
-def _list_revs(compiled: CompiledTests) -> tuple[str, str]:
+def _list_code_and_tests_revs(compiled: CompiledTests) -> tuple[str, str]:
     return compiled.code_rev, compiled.tests_rev
 
 
@@ -301,7 +309,7 @@ def run_cell(
     if plan is None:
         unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
         return VerdictBatch(verdicts=(unknown,) * len(targets), cpu_seconds=0.0)
-    plan, making = worker.builds.attach_archive(plan)
+    plan, making = worker.builds.attach_archive_and_count_cpu_seconds(plan)
     run = run_observed if conditions.observed else run_targets
     batch = run(worker.builds.sandbox, worker.builds.launcher.make_job(plan), targets)
     if has_infra_verdict(batch) and _are_options_refused(worker, plan, run, targets):
@@ -331,15 +339,17 @@ def make_launch_plan(
     if clock is None:
         return None
     sources, removed = _select_sources(worker, cell, conditions.sources)
-    layers = (code.code, *sources, tests, *cell.edited, *cell.folders)
+    layers = (code.code, *sources, tests, *cell.edited, *cell.test_class_folders)
     removed_files = (*cell.removed, *removed)
     return LaunchPlan(
         module=module,
         layers=layers,
-        tree=worker.trees.get_archive(layers, removed_files),
+        tree=worker.trees.get_or_pack_archive(layers, removed_files),
         removed=removed_files,
-        stand_ins=worker.builds.find_stand_ins(_list_revs(cell.compiled), layers, removed_files),
-        junit=worker.builds.junits.get_junit(module, worker.session),
+        stand_ins=worker.builds.find_stand_ins(
+            _list_code_and_tests_revs(cell.compiled), layers, removed_files
+        ),
+        junit=worker.builds.junits.get_junit_libraries_to_add(module, worker.session),
         override=conditions.override,
         targets=targets,
         clock=clock,

@@ -21,7 +21,7 @@ from coevo.languages.java.gradle.attempts import (
 )
 from coevo.languages.java.reading.poms import has_plugin_dependencies
 from coevo.languages.reading import RevisionTree
-from coevo.languages.runners import find_classes_running_method
+from coevo.languages.runners import repeat_method_for_running_classes
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
@@ -47,7 +47,7 @@ def add_commands(
     runnable_methods = [
         runnable_method
         for method in methods
-        for runnable_method in find_classes_running_method(tree, method, _is_concrete)
+        for runnable_method in repeat_method_for_running_classes(tree, method, _is_concrete)
     ]
     if is_built_by_gradle(environment):
         return _add_gradle_commands(environment, module, test_file, runnable_methods)

@@ -58,7 +58,7 @@ class JavaBuilder:
         chosen: Jdk | None = None
         spent, tried = 0.0, []
         candidates = self._builds_by_jdk.list_candidates(pair)
-        for jdk in self._builds_by_jdk.iterate_available(candidates):
+        for jdk in self._builds_by_jdk.iterate_candidates_installing_missing(candidates):
             worker = self._get_worker(jdk)
             ends = worker.build(pair.old.rev), worker.build(pair.new.rev)
             spent += sum(end.cpu_seconds for end in ends)
@@ -113,7 +113,7 @@ def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
     return RunEngine(
         sandbox=context.sandbox,
         make_builder=lambda: JavaBuilder(builds_by_jdk),
-        forget_revision=builds_by_jdk.forget_revision,
+        remove_builds_of_revision=builds_by_jdk.remove_builds_of_revision,
     )
 
 

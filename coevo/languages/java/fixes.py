@@ -46,7 +46,7 @@ def propose_fix(project: ProjectFiles, source: bytes, failure: TestFailure) -> F
     return None
 
 
-def list_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
+def list_bound_names_with_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
     """Yield the names that a file's imports bind, each with the import.
 
     A wildcard of static members binds its class, as `Assert.*`.
@@ -88,10 +88,10 @@ def _import_type(project: ProjectFiles, source: bytes, file: SourceFile, name: s
     """Return the file with a type imported: as most tests import it, or the code declares it."""
     declared = find_only(
         type_.canonical_name
-        for type_ in project.types.get(name, ())
+        for type_ in project.code_types_by_simple_name.get(name, ())
         if type_.kind != MODULE and not type_.around and type_.package
     )
-    line = f'import {declared};' if declared else project.find_import(name)
+    line = f'import {declared};' if declared else project.find_usual_import(name)
     own = next(
         (import_ for import_ in file.imports if import_.name == name and not import_.static), None
     )
@@ -105,13 +105,13 @@ def _import_type(project: ProjectFiles, source: bytes, file: SourceFile, name: s
 
 def _find_static_import(project: ProjectFiles, method: str) -> str | None:
     """Return the static import of a method: of its name or, for assertions, of their class."""
-    line = project.find_import(method)
+    line = project.find_usual_import(method)
     if line is not None or _ASSERTION.fullmatch(method) is None:
         return line
     classes = (
         name for name in project.list_names_bound_by_tests() if name in ('Assert.*', 'Assertions.*')
     )
-    return project.find_import(next(classes, ''))
+    return project.find_usual_import(next(classes, ''))
 
 
 def _add_import(source: bytes, line: str | None) -> Fix | None:

@@ -20,7 +20,9 @@ class JdkWorker:
         self.session = builds.make_session()
         self.cells = JavaCells(builds, self.session)
         self.tracer = Tracer(builds)
-        self.trees = PackedTrees(builds.make_folder('trees', secrets.token_hex(8)))
+        self.trees = PackedTrees(
+            builds.locate_folder_creating_parents('trees', secrets.token_hex(8))
+        )
 
     def build(self, rev: str) -> Build:
         """Build a revision in this session, or reuse its build."""

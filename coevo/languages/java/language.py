@@ -29,7 +29,7 @@ from coevo.model.listener import Say, ignore_message
 
 NAME = 'java'
 BUILD_FILES = (POM,)
-NEEDS = f'a {POM} at its root'
+REVISION_NEEDS = f'a {POM} at its root'
 RUNTIME = 'JDK'
 WORKAROUNDS = workarounds.WORKAROUNDS.keys()
 _LEAST_LEVEL = 8  # TestEvo-Bench, A.1
@@ -37,10 +37,10 @@ READING: LanguageReading = reading
 SURGERY: FileSurgery = surgery
 OFFERS = EVERYTHING
 make_refactoring_finder = RefactoringMiners
-make_kits = MavenKits
+make_agent_kits = MavenKits
 
 
-def can_build_revision(repository: Repository, rev: str) -> bool:
+def looks_buildable(repository: Repository, rev: str) -> bool:
     """Return whether the root of a revision has a build file that can be used here.
 
     This is a POM, or a Gradle script if a Gradle is installed.

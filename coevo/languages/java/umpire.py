@@ -55,7 +55,7 @@ class ProjectReport:
     late: None = None
     running: ClassVar[None] = None
     status: ClassVar[None] = None
-    again: ClassVar[bool] = False
+    is_ready_for_another_run: ClassVar[bool] = False
     is_refused_for_good: ClassVar[bool] = False
 
     @property
@@ -68,7 +68,7 @@ class ProjectReport:
         """True if Maven reported how the module ended."""
         return self.module is not None
 
-    def is_run_complete(self, status: str, *, over: bool) -> bool:
+    def is_report_decisive(self, status: str, *, over: bool) -> bool:
         """Return whether the report is complete. `status` and `over` are not used."""
         return self.is_complete
 
@@ -123,7 +123,7 @@ class ProjectTests:
         """Return an empty report; `key` is not used."""
         return ProjectReport()
 
-    def write_run_order(self, nonce: str, key: str) -> str:
+    def make_run_order(self, nonce: str, key: str) -> str:
         """Return the line that the job reads: the nonce. `key` is not used."""
         return nonce
 
@@ -150,7 +150,7 @@ def run_by_maven(
     outcomes = {method: _find_outcome(known.heard, method, runners[method]) for method in runners}
     return ProjectRun(
         outcomes={method: outcome for method, outcome in outcomes.items() if outcome is not None},
-        failure=find_failure(known),
+        failure=explain_incomplete_run(known),
         cpu_seconds=known.cpu_seconds,
     )
 
@@ -166,7 +166,9 @@ def _find_outcome(
     for owner in dict.fromkeys((method.test_class, *runners)):
         outcomes += _list_own_outcomes(heard, method, owner)
         outcomes += (
-            heard.classes[name] for name in _list_enclosing_classes(owner) if name in heard.classes
+            heard.classes[name]
+            for name in _list_class_and_enclosing_classes(owner)
+            if name in heard.classes
         )
     return _find_worst(outcomes) if outcomes else None
 
@@ -185,7 +187,7 @@ def _list_own_outcomes(heard: ProjectReport, method: TestMethod, owner: str) -> 
     ]
 
 
-def _list_enclosing_classes(name: str) -> Iterator[str]:
+def _list_class_and_enclosing_classes(name: str) -> Iterator[str]:
     """Yield a class and those around it, by their binary names."""
     while name:
         yield name
@@ -196,7 +198,7 @@ def _find_worst(outcomes: Iterable[Outcome]) -> Outcome:
     return min(outcomes, key=_WORST_FIRST.index)
 
 
-def find_failure(done: RunResult[ProjectReport]) -> str | None:
+def explain_incomplete_run(done: RunResult[ProjectReport]) -> str | None:
     """Return why the command did not run the module's tests to their end; None if it did.
 
     Tests that failed are no reason.

@@ -81,7 +81,7 @@ def list_assertions(source: str) -> tuple[str, ...]:
     return tuple(_format_assertion(node, tokens) for node in find_assertion_nodes(root))
 
 
-def classify_assertion(text: str) -> str:
+def extract_assertion_name(text: str) -> str:
     """Return the simple name of an assertion, given its text: `assert`, `assertEqual`, `raises`."""
     match = _WORD.match(text)
     return match[0].rpartition('.')[2] if match is not None else text
@@ -95,7 +95,7 @@ def find_oracle_lines(source: bytes) -> frozenset[int]:
     )
 
 
-def expects_exception(source: bytes, method: TestMethod) -> bool:
+def declares_expected_exception(source: bytes, method: TestMethod) -> bool:
     """Return whether a decorator says that a test raises or fails.
 
     Its simple name is `raises` or `expectedFailure`.
@@ -119,12 +119,12 @@ def find_assertion_nodes(root: Node) -> Iterator[Node]:
     stack = [root]
     while stack:
         node = stack.pop()
-        if node.type == 'assert_statement' or (node.type == 'call' and _is_oracle(node)):
+        if node.type == 'assert_statement' or (node.type == 'call' and _is_assertion_call(node)):
             yield node
         stack += reversed(node.children)
 
 
-def _is_oracle(call: Node) -> bool:
+def _is_assertion_call(call: Node) -> bool:
     receiver, name = split_callee(call)
     if name in _PYTEST:
         return receiver in ('pytest', '') if name != 'fail' else receiver in ('pytest', *_OWN)

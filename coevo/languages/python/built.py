@@ -67,7 +67,7 @@ class BuiltEnd:
     is_final: bool = False
 
     @property
-    def extent(self) -> tuple[bool, int]:
+    def success_and_module_count(self) -> tuple[bool, int]:
         """The build's success and the number of modules that are ready; greater is better."""
         return self.build.failure is None, len(self.modules)
 
@@ -116,7 +116,7 @@ def make_module(
     paths = repository.tree(rev).keys()
     every = [layout.find_import_roots(paths, project) for project in (folder, *beside)]
     roots = tuple(dict.fromkeys(root for project_roots in every for root in project_roots))
-    settings = dict(load_settings(repository, rev, folder))
+    settings = dict(load_settings_files(repository, rev, folder))
     return PythonModule(
         rev=rev,
         folder=folder,
@@ -149,7 +149,9 @@ def _is_within(folder: str, other: str) -> bool:
     return other == '.' or folder.startswith(f'{other}/')
 
 
-def load_settings(repository: Repository, rev: str, folder: str) -> Iterator[tuple[str, bytes]]:
+def load_settings_files(
+    repository: Repository, rev: str, folder: str
+) -> Iterator[tuple[str, bytes]]:
     """Yield the name and content of each file that may hold settings of pytest in a folder.
 
     Subfolders are not searched; a symbolic link is skipped.

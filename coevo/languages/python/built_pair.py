@@ -16,18 +16,18 @@ from coevo.languages.cells import (
 )
 from coevo.languages.core.channel import TargetReport
 from coevo.languages.engine import find_no_shadowing, refuse_mutation
-from coevo.languages.observation import PLAIN, RunConditions, mark_as_tampered
+from coevo.languages.observation import PLAIN, RunConditions, mark_unconfirmed_pass
 from coevo.languages.python.built import (
     BuiltEnd,
     PythonModule,
     find_nearest_folder,
-    load_settings,
+    load_settings_files,
 )
 from coevo.languages.python.c_libraries import OBSERVER
 from coevo.languages.python.cell import PythonCell, digest_cell
 from coevo.languages.python.checking import compile_and_check
 from coevo.languages.python.commands import make_target
-from coevo.languages.python.environments import list_packages
+from coevo.languages.python.environments import list_packages_with_digests
 from coevo.languages.python.events import derive_verdicts
 from coevo.languages.python.method_runs import MethodRuns
 from coevo.languages.python.reading.words import add_first_statement_lines
@@ -108,8 +108,8 @@ class PythonBuiltPair:
         cell = self._get_cell(compiled)
         files = None if methods is None else cell.list_candidate_files(methods)
         if files and cell.loaded.keys().isdisjoint(files):
-            spent += self.runs.make_and_keep_first_run(cell, methods or (), files)
-        spent += self.runs.cells.load_test_files(cell, files)
+            spent += self.runs.try_first_run_returning_cpu_seconds(cell, methods or (), files)
+        spent += self.runs.cells.load_test_files_returning_cpu_seconds(cell, files)
         broken = cell.broken_files if files is None else cell.broken_files.intersection(files)
         return replace(
             compiled,
@@ -146,15 +146,15 @@ class PythonBuiltPair:
         if not cell.has_file(file):
             return None  # its outcome will be `missing`
         if compiled.edits is None:
-            self.runs.cells.load_test_files(cell, [file])
+            self.runs.cells.load_test_files_returning_cpu_seconds(cell, [file])
         verdict = cell.loaded.get(file)
         missing = cell.absent.get(make_target(method)) if file in cell.stood_in else None
         if verdict is None and missing is not None:
             return Verdict(outcome=Outcome.COMPILE_ERROR, signature=f'missing:{missing}')
         return verdict
 
-    def digest_content(self, compiled: CompiledTests) -> str | None:
-        """See `BuiltPair.digest_content`."""
+    def digest_run_inputs(self, compiled: CompiledTests) -> str | None:
+        """See `BuiltPair.digest_run_inputs`."""
         return digest_cell(self.runs.context, self._get_cell(compiled), compiled)
 
     def run(
@@ -177,13 +177,13 @@ class PythonBuiltPair:
         # without files pytest would run all tests
         if not any(cell.has_file(file) for file in files):
             return VerdictBatch(verdicts=(_MISSING,) * len(methods), cpu_seconds=0.0)
-        observed = conditions.observed and self.runs.context.has_c_library(OBSERVER)
+        observed = conditions.observed and self.runs.context.try_to_provide_c_library(OBSERVER)
         watched: dict[str, int] | None = {} if observed else None
         done = self.runs.take_first_run(cell, methods, conditions)
         if done is None:
             done = self.runs.run_methods(cell, methods, conditions, 'run', watched=watched)
         spent = done.cpu_seconds
-        loads_now, used = self.runs.retry_loading_with_stand_ins(cell, done)
+        loads_now, used = self.runs.retry_stand_ins_with_cpu_seconds(cell, done)
         spent += used
         if loads_now:
             done = self.runs.run_methods(cell, methods, conditions, 'run', watched=watched)
@@ -196,7 +196,7 @@ class PythonBuiltPair:
         if conditions.observed:
             seen = done.heard.seen
             final_verdicts = [
-                mark_as_tampered(
+                mark_unconfirmed_pass(
                     verdict, UNOBSERVED if seen is None else seen.explain_unconfirmed_target(i)
                 )
                 for i, verdict in enumerate(final_verdicts)
@@ -231,7 +231,7 @@ class PythonBuiltPair:
             spent += done.cpu_seconds
             batch_traces = [make_trace(report, files, theirs) for report in done.heard.targets]
             if watched is not None:
-                batch_traces, used = self._add_reached_lines(
+                batch_traces, used = self._observe_lines_with_cpu_seconds(
                     compiled, batch, conditions, batch_traces, watched
                 )
                 spent += used
@@ -249,7 +249,7 @@ class PythonBuiltPair:
             together=whole and replace(whole, reached=unite_reached_lines(traces)),
         )
 
-    def _add_reached_lines(
+    def _observe_lines_with_cpu_seconds(
         self,
         compiled: CompiledTests,
         methods: Sequence[TestMethod],
@@ -262,7 +262,7 @@ class PythonBuiltPair:
         A trace becomes None if the observer did not confirm that its method passed; all are None if
         this machine has no observer. The number is the CPU seconds.
         """
-        if not self.runs.context.has_c_library(OBSERVER):
+        if not self.runs.context.try_to_provide_c_library(OBSERVER):
             return [None] * len(methods), 0.0
         cell = self._get_cell(compiled)
         counts = cell.compute_line_bounds(watched.keys())
@@ -309,18 +309,22 @@ class PythonBuiltPair:
             build_tool='uv',
             libraries=tuple(
                 LibraryEntry(coordinates=name, sha256=digest)
-                for name, digest in list_packages(built_module.installed.locked)
+                for name, digest in list_packages_with_digests(built_module.installed.locked)
             ),
         )
 
-    def run_project(self, rev: str, module: str, methods: Sequence[TestMethod]) -> ProjectRun:
+    def run_project(
+        self, rev: str, module: str, reported_methods: Sequence[TestMethod]
+    ) -> ProjectRun:
         """See `BuiltPair.run_project`; the command is `python -m pytest`."""
         own = self._find_module(rev, module)
         if own is None:
             return ProjectRun(outcomes={}, failure=self.ends[rev].build.find_trouble(module))
         key = CellKey(tests_rev=rev, code_rev=rev, module=module)
-        settings = dict(load_settings(self.runs.context.repository, rev, own.folder))
-        return run_project_tests(self.runs.cells, self.runs.cells.get(key, own), methods, settings)
+        settings = dict(load_settings_files(self.runs.context.repository, rev, own.folder))
+        return run_project_tests(
+            self.runs.cells, self.runs.cells.get(key, own), reported_methods, settings
+        )
 
     def _find_module(self, rev: str, module: str) -> PythonModule | None:
         """Return the built module in a folder, else the one in the nearest folder above it.
@@ -354,7 +358,7 @@ class PythonBuiltPair:
         if scope is SettingsScope.ALL_SETTINGS:
             return replace(own, installed=other.installed, options=other.options)
         needs = Needs(runtime=own.needs.runtime, tests=other.needs.tests, pins=own.needs.pins)
-        environment = self.runs.context.get_environment(
+        environment = self.runs.context.resolve_and_install_once(
             needs, own.installed.interpreter, self.pair.new.committer_date
         )
         return (

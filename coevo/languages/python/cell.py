@@ -142,7 +142,7 @@ class PythonCell:
             if path.endswith('.py') and derive_module_name(path) in modules
         }
 
-    def add_importable_test_files(self, files: Iterable[str]) -> frozenset[str]:
+    def extend_to_importable_test_files(self, files: Iterable[str]) -> frozenset[str]:
         """Return the given files, all conftests, and the test files that these may import.
 
         A file may be imported if its module name occurs as a word anywhere in the text of another
@@ -164,7 +164,7 @@ class PythonCell:
 
 
 def digest_cell(context: PythonRunContext, cell: PythonCell, compiled: CompiledTests) -> str:
-    """Return the digest of all that a run in a cell depends on; see `BuiltPair.digest_content`."""
+    """Return the digest of all that a run in a cell depends on; see `BuiltPair.digest_run_inputs`."""
     repository = context.repository
     revs = (compiled.code_rev, compiled.tests_rev)
     parts = (

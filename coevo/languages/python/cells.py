@@ -37,7 +37,7 @@ from coevo.languages.python.runner import (
     SessionKey,
 )
 from coevo.languages.python.scripts import list_entry_points, make_scripts, make_tool_links
-from coevo.languages.python.shown_sources import replace_shown_sources, select_sources
+from coevo.languages.python.shown_sources import select_sources, show_sources_beside_byte_code
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.words import Outcome
@@ -89,7 +89,9 @@ class PythonCells:
         self._shown.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def load_test_files(self, cell: PythonCell, files: Sequence[str] | None = None) -> float:
+    def load_test_files_returning_cpu_seconds(
+        self, cell: PythonCell, files: Sequence[str] | None = None
+    ) -> float:
         """Find out which test files load, and record it in the cell. Return the CPU seconds.
 
         Files that were tried before are skipped.
@@ -101,10 +103,12 @@ class PythonCells:
         if not wanted:
             return 0.0
         self.ensure_rewritten_test_files(cell, wanted)
-        verdict_by_path, used = self._try_loading(cell, wanted)
-        return used + self.record_loading(cell, verdict_by_path)
+        verdict_by_path, used = self._try_loading_with_cpu_seconds(cell, wanted)
+        return used + self.record_loading_returning_cpu_seconds(cell, verdict_by_path)
 
-    def record_loading(self, cell: PythonCell, found: dict[str, Verdict | None]) -> float:
+    def record_loading_returning_cpu_seconds(
+        self, cell: PythonCell, found: dict[str, Verdict | None]
+    ) -> float:
         """Record in the cell which files load. Return the CPU seconds.
 
         Files that may have failed because of a missing name are first tried again with stand-ins.
@@ -116,7 +120,7 @@ class PythonCells:
         may_load = [path for path, why in broken.items() if _may_lack_a_name(why)]
         if may_load:
             cell.stood_in |= {path: broken[path] for path in may_load}
-            again, used = self._try_loading(cell, may_load)
+            again, used = self._try_loading_with_cpu_seconds(cell, may_load)
             for path in may_load:
                 if again[path] is not None:
                     del cell.stood_in[path]
@@ -135,7 +139,7 @@ class PythonCells:
             cell.requested_files.update(files)
             _remove_packed_tree(cell)
 
-    def send_request(
+    def run_request(
         self,
         cell: PythonCell,
         request: dict[str, Any],
@@ -166,7 +170,9 @@ class PythonCells:
         """
         whole = self._complete_request(cell, request, observed=watched is not None)
         tree = (
-            self._get_tree(cell) if sources is None else self._get_tree_with_sources(cell, sources)
+            self._get_tree(cell)
+            if sources is None
+            else self._get_tree_showing_sources(cell, sources)
         )
         run = PythonTestRun(
             request=whole,
@@ -178,9 +184,9 @@ class PythonCells:
         )
         done, spent = None, 0.0
         if shared and self._may_share_process(cell, sources) and watched is None and clock is None:
-            done, spent = self._run_in_session(cell.module, run, alone=alone)
+            done, spent = self._run_in_session_with_cpu_seconds(cell.module, run, alone=alone)
         if done is None:
-            fresh = self._run_freshly(cell.module, tree, run, alone=alone, clock=clock)
+            fresh = self._run_in_fresh_sandbox(cell.module, tree, run, alone=alone, clock=clock)
             done = replace(fresh, cpu_seconds=fresh.cpu_seconds + spent)
         require_unread(run.stand_ins, unread=done.heard.unread)
         return done
@@ -196,11 +202,11 @@ class PythonCells:
             'absent': [],
             'tops': sorted(cell.module.tops),
             'packages': PACKAGES,
-            'natives': self._find_users_of_c(cell) if observed else [],
+            'natives': self._find_code_files_calling_c(cell) if observed else [],
             **request,
         }
 
-    def _run_freshly(
+    def _run_in_fresh_sandbox(
         self,
         module: PythonModule,
         tree: Path,
@@ -226,7 +232,7 @@ class PythonCells:
     def _make_setup(self, module: PythonModule) -> PythonSetup:
         return PythonSetup(installed=module.installed, programs=self._context.programs)
 
-    def _run_in_session(
+    def _run_in_session_with_cpu_seconds(
         self, module: PythonModule, run: PythonTestRun, *, alone: bool
     ) -> tuple[PythonRunResult | None, float]:
         key = SessionKey(
@@ -237,9 +243,9 @@ class PythonCells:
             alone=alone,
         )
         make_orders = partial(PythonSessionOrders, key, self._make_setup(module))
-        return self._sessions.run_in_session(key, run, make_orders)
+        return self._sessions.run_in_session_counting_cpu_seconds(key, run, make_orders)
 
-    def _find_users_of_c(self, cell: PythonCell) -> list[str]:
+    def _find_code_files_calling_c(self, cell: PythonCell) -> list[str]:
         """Return the unedited files of the code that name `ctypes` or `cffi`, which call C."""
         edits = cell.key.edits
         apart = {path for path, _ in (*edits.code, *edits.tests)} if edits else set()
@@ -250,7 +256,7 @@ class PythonCells:
             if path.endswith('.py') and path not in apart and _CALLS_C.search(content)
         )
 
-    def to_process_paths(self, cell: PythonCell, files: Sequence[str]) -> list[str]:
+    def make_paths_relative_to_module(self, cell: PythonCell, files: Sequence[str]) -> list[str]:
         """Return repository paths relative to the module's folder, in which its processes run."""
         folder = cell.module.folder
         prefix = '' if folder == '.' else f'{folder}/'
@@ -272,13 +278,13 @@ class PythonCells:
                 parts = file.split('/')
                 above = ['/'.join((*parts[:end], 'conftest.py')) for end in range(len(parts))]
                 paths |= dict.fromkeys(path for path in (*above, file) if cell.has_file(path))
-        places = self.to_process_paths(cell, list(paths))
+        places = self.make_paths_relative_to_module(cell, list(paths))
         return [
             [process_path, _derive_package(path)]
             for process_path, path in zip(places, paths, strict=True)
         ]
 
-    def _try_loading(
+    def _try_loading_with_cpu_seconds(
         self, cell: PythonCell, files: Sequence[str]
     ) -> tuple[dict[str, Verdict | None], float]:
         """Load test files in a process; return by file why it does not load, and CPU seconds.
@@ -310,7 +316,7 @@ class PythonCells:
                 return dict.fromkeys(left) | verdict_by_path, used
             if not below and len(left) > 1:  # one of them ends the process: try each separately
                 for path in left:
-                    alone, more = self._try_loading(cell, [path])
+                    alone, more = self._try_loading_with_cpu_seconds(cell, [path])
                     verdict_by_path |= alone
                     used += more
                 return verdict_by_path, used
@@ -322,10 +328,10 @@ class PythonCells:
     def _run_load_request(self, cell: PythonCell, files: Sequence[str]) -> PythonRunResult:
         request = {
             'mode': 'load',
-            'files': self.to_process_paths(cell, files),
+            'files': self.make_paths_relative_to_module(cell, files),
             'absent': self.list_files_needing_stand_ins(cell, files),
         }
-        done = self.send_request(cell, request, ())
+        done = self.run_request(cell, request, ())
         if not done.heard.started:
             raise Transient(f'a test process did not start: {done.noise[-300:].strip()}')
         return done
@@ -342,7 +348,7 @@ class PythonCells:
             cell.tree = self._pack_with_byte_code(cell)
         return cell.tree
 
-    def _get_tree_with_sources(self, cell: PythonCell, sources: MainSources) -> Path:
+    def _get_tree_showing_sources(self, cell: PythonCell, sources: MainSources) -> Path:
         """Return the packed tree of a cell: its code as byte code, beside the texts of `sources`.
 
         These texts are not executed: a test that reads them cannot tell from them which code runs.
@@ -356,11 +362,11 @@ class PythonCells:
         if entry is None:
             while len(self._shown) >= _MOST_PACKED:
                 self._shown.pop(next(iter(self._shown)))[1].unlink()
-            entry = cell.module, self._pack_with_sources(cell, sources)
+            entry = cell.module, self._pack_showing_sources(cell, sources)
         self._shown[key] = entry
         return entry[1]
 
-    def _pack_with_sources(self, cell: PythonCell, sources: MainSources) -> Path:
+    def _pack_showing_sources(self, cell: PythonCell, sources: MainSources) -> Path:
         module, trees = cell.module, self._context.trees
         files = _add_generated_modules(cell)
         shown: dict[str, bytes] = {}
@@ -371,7 +377,7 @@ class PythonCells:
         own = select_sources(files, tests | {path for path, _ in _get_test_edits(cell.key)})
         compiled = partial(self._context.byte_code.get_or_compile, installed=module.installed)
         feature = module.installed.interpreter.feature
-        return self._pack(replace_shown_sources(files, own, shown, feature, compiled), cell)
+        return self._pack(show_sources_beside_byte_code(files, own, shown, feature, compiled), cell)
 
     def _pack_with_byte_code(self, cell: PythonCell) -> Path:
         """Pack the tree with the byte code of its unedited code, so that no process compiles it.
@@ -384,7 +390,7 @@ class PythonCells:
         own = select_sources(files, theirs | edited)
         if sum(map(len, own.values())) <= _MOST_COMPILED:
             compiled = partial(self._context.byte_code.get_or_compile, installed=module.installed)
-            files = replace_shown_sources(
+            files = show_sources_beside_byte_code(
                 files, own, own, module.installed.interpreter.feature, compiled
             )
         return self._pack(files, cell)
@@ -402,7 +408,7 @@ class PythonCells:
             return None
         request = {'mode': 'rewrite', 'sources': sources, 'date': SECONDS, 'targets': []}
         run = PythonTestRun(request=request, tree=None, limits=(), most_cpu_seconds=LOADING_SECONDS)
-        done, _ = self._run_in_session(cell.module, run, alone=False)
+        done, _ = self._run_in_session_with_cpu_seconds(cell.module, run, alone=False)
         if done is None:
             return None
         return [done.heard.rewritten.get(index, _UNSAID) for index in range(len(sources))]
@@ -412,7 +418,7 @@ class PythonCells:
         unedited = self._context.trees.list_test_paths(key.tests_rev) - {
             path for path, _ in _get_test_edits(key)
         }
-        wanted = unedited & cell.add_importable_test_files(cell.requested_files)
+        wanted = unedited & cell.extend_to_importable_test_files(cell.requested_files)
         ask = partial(self._rewrite_test_files, cell)
         rewritten = self._context.rewritten.get_rewritten_byte_code(
             files, wanted, module.installed, ask

@@ -36,7 +36,7 @@ def compile_and_check(
     """
     known, version = context.checked, installed.interpreter.version
     lacking = [item for item in dict.fromkeys(sources) if (version, *item) not in known]
-    rows, spent = _check_in_sandbox(context, installed, lacking)
+    rows, spent = _check_in_sandbox_with_cpu_seconds(context, installed, lacking)
     fresh: dict[tuple[str, str, bytes], CheckedSource] = {}
     for (path, text), (signature, digest, code) in zip(lacking, rows, strict=True):
         if code is not None:
@@ -51,7 +51,7 @@ def compile_and_check(
     return tuple(replace(item, cpu_seconds=share) for item in answer)
 
 
-def _check_in_sandbox(
+def _check_in_sandbox_with_cpu_seconds(
     context: PythonRunContext, installed: InstalledPackages, sources: Sequence[tuple[str, bytes]]
 ) -> tuple[list[_Row], float]:
     """Return (error, digest, byte code in Base64) of each source, and the CPU seconds."""
@@ -73,7 +73,7 @@ def _check_in_sandbox(
         return result_rows, spent
     if len(sources) == 1:
         return [(_CRASHED, None, None)], spent
-    alone = [_check_in_sandbox(context, installed, [source]) for source in sources]
+    alone = [_check_in_sandbox_with_cpu_seconds(context, installed, [source]) for source in sources]
     return [row for rows, _ in alone for row in rows], spent + sum(more for _, more in alone)
 
 

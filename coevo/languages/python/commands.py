@@ -12,7 +12,7 @@ from coevo.languages.declarations import DeclaredType
 from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.reading.tests import is_collected
 from coevo.languages.reading import RevisionTree
-from coevo.languages.runners import find_classes_running_method
+from coevo.languages.runners import repeat_method_for_running_classes
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
@@ -84,13 +84,13 @@ def add_commands(
         return is_collected(
             tree.parse_file(path),
             type_,
-            lambda name: (located_type.type for located_type in tree.resolve_type(path, name)),
+            lambda name: (located_type.type for located_type in tree.resolve_test_type(path, name)),
         )
 
     methods_to_run = [
         item
         for method in methods
-        for item in find_classes_running_method(tree, method, is_collected_type)
+        for item in repeat_method_for_running_classes(tree, method, is_collected_type)
     ]
     tests = shlex.join(dict.fromkeys(map(make_pytest_id, methods_to_run)) or (file,))
     return dataclasses.replace(

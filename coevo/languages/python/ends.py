@@ -23,7 +23,7 @@ from coevo.languages.python.built import (
     needs_submodule,
 )
 from coevo.languages.python.cells import PythonCells
-from coevo.languages.python.environments import InstalledPackages, list_packages
+from coevo.languages.python.environments import InstalledPackages, list_packages_with_digests
 from coevo.languages.python.extensions import Extensions, build_extensions
 from coevo.languages.python.interpreter_choice import (
     RELEASED,
@@ -33,7 +33,7 @@ from coevo.languages.python.interpreter_choice import (
 )
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import find_main_packages
-from coevo.languages.python.metadata import build_metadata
+from coevo.languages.python.metadata import build_metadata_with_cpu_seconds
 from coevo.languages.python.missing_modules import find_missing_modules, find_missing_requirements
 from coevo.languages.python.reading.module_paths import is_build_file
 from coevo.languages.python.requirements.locks import load_pins
@@ -56,7 +56,9 @@ class PythonEndBuilder:
     def __init__(self, context: PythonRunContext, supply: PythonSupply, cells: PythonCells) -> None:
         self._context, self._supply, self._cells = context, supply, cells
 
-    def build_ends(self, pair: Pair, mute: Container[str] = ()) -> tuple[BuiltEnd, BuiltEnd]:
+    def build_ends(
+        self, pair: Pair, fruitless_versions: Container[str] = ()
+    ) -> tuple[BuiltEnd, BuiltEnd]:
         """Build both revisions with the first interpreter that builds everything and is not mute.
 
         If there is none, the first interpreter that builds most is used. If the machine has no
@@ -70,7 +72,7 @@ class PythonEndBuilder:
         passed_over_before_best: tuple[Feature, ...] = ()
         wanted = list(self._list_python_versions_to_try(pair))
         for feature in tuple(wanted):
-            interpreter = self._supply.get(feature) if feature in wanted else None
+            interpreter = self._supply.get_or_install(feature) if feature in wanted else None
             if interpreter is None:
                 passed_over += [feature] if feature in wanted else []
                 continue
@@ -79,8 +81,8 @@ class PythonEndBuilder:
                 self._build_or_reuse_end(commit, pair, interpreter)
                 for commit in (pair.old, pair.new)
             )
-            enough = all(end.build.summary == 'built' for end in ends)
-            heard = interpreter.version not in mute
+            enough = all(end.build.built_or_first_failure == 'built' for end in ends)
+            heard = interpreter.version not in fruitless_versions
             if (
                 best is None
                 or _count_built_ends_and_modules(ends) > _count_built_ends_and_modules(best)
@@ -94,7 +96,7 @@ class PythonEndBuilder:
                 break
             if _is_interpreter_too_new(ends, feature, pair.new.committer_date):
                 wanted = [other for other in wanted if other <= feature]
-        missing = next((f for f in wanted if self._supply.get(f) is None), None)
+        missing = next((f for f in wanted if self._supply.get_or_install(f) is None), None)
         lacking = f'{missing[0]}.{missing[1]}' if missing is not None else None
         if best is None:
             old, new = (
@@ -122,7 +124,7 @@ class PythonEndBuilder:
             for text in load_needs(self._context.repository, commit.rev).pythons
         ]
         features = list_candidates(allowed, pair.new.committer_date)
-        if any(self._supply.get(feature) is not None for feature in features):
+        if any(self._supply.get_or_install(feature) is not None for feature in features):
             return features
         there = {interpreter.feature for interpreter in self._supply.known}
         other = find_nearest_available(allowed, pair.new.committer_date, there)
@@ -175,7 +177,7 @@ class PythonEndBuilder:
         for folder in folders:
             wanted, beside = resolve_sibling_project_needs(folder, members)
             wanted = dataclasses.replace(wanted, pins=pinned[folder])
-            environment = self._context.get_environment(
+            environment = self._context.resolve_and_install_once(
                 wanted, interpreter, pair.new.committer_date
             )
             if isinstance(environment, ResolutionFailure):
@@ -195,10 +197,12 @@ class PythonEndBuilder:
                 beside=beside,
             )
             built_extensions = build_extensions(self._context, module, _choose_build_date(pair))
-            metadata, written = build_metadata(self._context, module, _choose_build_date(pair))
+            metadata, written = build_metadata_with_cpu_seconds(
+                self._context, module, _choose_build_date(pair)
+            )
             spent += written
             module = dataclasses.replace(module, compiled=built_extensions.files, metadata=metadata)
-            failure, used = self._probe_import(module, built_extensions.failure)
+            failure, used = self._probe_import_with_cpu_seconds(module, built_extensions.failure)
             failure_by_folder[folder] = self._prefer_missing_submodule_reason(
                 module, failure, built_extensions
             )
@@ -228,13 +232,15 @@ class PythonEndBuilder:
             if not batch or names == list(lines):
                 break
             more = replace(needs, tests=tuple(sorted({*needs.tests, *batch.values()})))
-            brought = self._context.get_environment(
+            brought = self._context.resolve_and_install_once(
                 more, installed.interpreter, pair.new.committer_date
             )
             if _adds_no_other_workarounds(brought, installed, batch):
                 needs, installed = more, brought
                 names += batch
-        there = {name.partition('==')[0] for name, _ in list_packages(installed.locked)}
+        there = {
+            name.partition('==')[0] for name, _ in list_packages_with_digests(installed.locked)
+        }
         marks = [f'brought-{name}' for name in names if name in there]
         return needs, dataclasses.replace(installed, workarounds=(*installed.workarounds, *marks))
 
@@ -248,7 +254,9 @@ class PythonEndBuilder:
         )
         return NEEDS_SUBMODULE if needs_one else failure
 
-    def _probe_import(self, module: PythonModule, failure: str | None) -> tuple[str | None, float]:
+    def _probe_import_with_cpu_seconds(
+        self, module: PythonModule, failure: str | None
+    ) -> tuple[str | None, float]:
         """Import the package with the project's name in a process; return why it fails.
 
         The reason is None if the package can be imported, or if there is no such package. The
@@ -262,7 +270,7 @@ class PythonEndBuilder:
             return failure, 0.0
         key = CellKey(tests_rev=module.rev, code_rev=module.rev, module=module.folder)
         cell = self._cells.get(key, module)
-        done = self._cells.send_request(cell, {'mode': 'probe', 'files': list(names)}, ())
+        done = self._cells.run_request(cell, {'mode': 'probe', 'files': list(names)}, ())
         for verdict in done.heard.files.values():
             return (
                 failure or f'{_classify_import_failure(verdict, names)}:{verdict.signature}',
@@ -315,7 +323,7 @@ def _choose_build_date(pair: Pair) -> datetime:
 
 
 def _count_built_ends_and_modules(ends: Sequence[BuiltEnd]) -> tuple[int, int]:
-    extents = [end.extent for end in ends]
+    extents = [end.success_and_module_count for end in ends]
     return sum(usable for usable, _ in extents), sum(modules for _, modules in extents)
 
 

@@ -42,19 +42,25 @@ class PythonBuilder:
     def _make_runs(self) -> MethodRuns:
         return MethodRuns(context=self._context, cells=PythonCells(self._context, self._sessions))
 
-    def _build_pair(self, pair: Pair, runs: MethodRuns, mute: frozenset[str]) -> PythonBuiltPair:
-        old, new = PythonEndBuilder(self._context, self._supply, runs.cells).build_ends(pair, mute)
+    def _build_pair(
+        self, pair: Pair, runs: MethodRuns, fruitless_versions: frozenset[str]
+    ) -> PythonBuiltPair:
+        old, new = PythonEndBuilder(self._context, self._supply, runs.cells).build_ends(
+            pair, fruitless_versions
+        )
         return PythonBuiltPair(
             old=old.build,
             new=new.build,
             pair=pair,
             ends={pair.old.rev: old, pair.new.rev: new},
             runs=runs,
-            others=lambda: self._build_with_next_interpreter(pair, mute | {new.build.runtime}),
+            others=lambda: self._build_with_next_interpreter(
+                pair, fruitless_versions | {new.build.runtime}
+            ),
         )
 
     def _build_with_next_interpreter(
-        self, pair: Pair, mute: frozenset[str]
+        self, pair: Pair, fruitless_versions: frozenset[str]
     ) -> PythonBuiltPair | None:
         """Build with the next interpreter that builds both revisions and is not in `mute`.
 
@@ -63,7 +69,7 @@ class PythonBuilder:
         """
         last = self._last
         assert last is not None, 'who asks for another has one'
-        candidate = self._build_pair(pair, self._make_runs(), mute)
+        candidate = self._build_pair(pair, self._make_runs(), fruitless_versions)
         if candidate.new.runtime == last.new.runtime:
             candidate.runs.cells.close()
             return None
@@ -86,5 +92,5 @@ def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
     return RunEngine(
         sandbox=context.sandbox,
         make_builder=lambda: PythonBuilder(context, interpreters),
-        forget_revision=context.forget_revision,
+        remove_builds_of_revision=context.remove_builds_of_revision,
     )

@@ -2,7 +2,7 @@
 
 The project itself is not installed: its code is the tree that a test runs in. Its version and its
 entry points, which would be missing without an installation, are written beside the packages
-(`make_metadata`).
+(`make_metadata_files`).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _move_into_place(new: Path, place: Path) -> None:
             raise
 
 
-def list_packages(locked: str) -> Iterator[tuple[str, str]]:
+def list_packages_with_digests(locked: str) -> Iterator[tuple[str, str]]:
     """Yield NAME==VERSION of each package in a list, and a digest over the hashes of its files."""
     for line in locked.replace('\\\n', ' ').splitlines():
         name, *hashes = line.split()[:1] + sorted(re.findall(r'--hash=\S+:(\w+)', line))

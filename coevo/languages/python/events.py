@@ -39,7 +39,7 @@ class PythonProcessReport:
     unread     whether no stand-in for a missing file was read, as seen by its controller
     late       the index of the target that exceeded its time, if any
     over       whether the process of many runs has reported all events of this one
-    again      whether it then accepts another run
+    is_ready_for_another_run      whether it then accepts another run
     refused    why it does not accept this run, if so
     rulings    by file, class and function, the worst outcome of a test by the project's own run
     rewritten  by index of the source: the ending of its file name, and its content, as reported
@@ -61,7 +61,7 @@ class PythonProcessReport:
     unread: bool = False
     late: int | None = None
     over: bool = False
-    again: bool = False
+    is_ready_for_another_run: bool = False
     refused: str | None = None
 
     def handle_event(self, event: dict[str, Any]) -> None:
@@ -77,7 +77,7 @@ class PythonProcessReport:
             case 'seen' if self.key and event.get('key') == self.key:
                 self.seen = parse_observation(event, len(self.targets))
             case 'over' if self.key and event.get('key') == self.key:
-                self.over, self.again = True, event.get('again') is True
+                self.over, self.is_ready_for_another_run = True, event.get('again') is True
             case 'refused' if self.key and event.get('key') == self.key:
                 self.refused = str(event.get('why'))
             case 'started':
@@ -89,7 +89,7 @@ class PythonProcessReport:
             case 'rewritten' if isinstance(event.get('place'), int):
                 self.rewritten[event['place']] = event.get('tail'), event.get('code')
             case 'absent' if isinstance(event.get('file'), str):
-                for owner, name, missing in _parse_users_of_missing(event.get('users')):
+                for owner, name, missing in _parse_owner_function_missing_rows(event.get('users')):
                     self.absent[event['file'], owner, name] = missing
             case _:
                 index = event.get('t')
@@ -119,8 +119,8 @@ class PythonProcessReport:
         """True if the session will refuse each further run, since its zygote is unusable."""
         return self.refused == 'zygote'
 
-    def is_run_complete(self, status: str, *, over: bool) -> bool:
-        """See `ProcessReport.is_run_complete`."""
+    def is_report_decisive(self, status: str, *, over: bool) -> bool:
+        """See `ProcessReport.is_report_decisive`."""
         if self.refused or not self.started:
             return False
         return self.late is not None or (status == 'exit:0' and self.loaded and self.is_complete)
@@ -154,14 +154,14 @@ def derive_verdicts(
             yield None
 
 
-def is_below_conftest(path: str, other: str) -> bool:
+def is_below_conftest(path: str, conftest: str) -> bool:
     """Return whether the file `path` lies in or below the folder of the conftest `other`.
 
     `*` is above all files; any other file that is no conftest is above none.
     """
-    folder = other.rpartition('/')[0]
-    is_conftest = other.endswith('conftest.py')
-    return other == '*' or (is_conftest and path.startswith(f'{folder}/' if folder else ''))
+    folder = conftest.rpartition('/')[0]
+    is_conftest = conftest.endswith('conftest.py')
+    return conftest == '*' or (is_conftest and path.startswith(f'{folder}/' if folder else ''))
 
 
 def _find_load_failure(heard: PythonProcessReport, file: str) -> Verdict | None:
@@ -180,7 +180,7 @@ def _apply_target_event(target: TargetReport, event: dict[str, Any]) -> None:
         target.recordings.append(event)
 
 
-def _parse_users_of_missing(rows: object) -> Iterator[tuple[str, str, str]]:
+def _parse_owner_function_missing_rows(rows: object) -> Iterator[tuple[str, str, str]]:
     for row in rows if isinstance(rows, list) else ():
         match row:
             case [str() as owner, str() as name, str() as missing]:

@@ -71,7 +71,7 @@ def build_extensions(context: PythonRunContext, module: PythonModule, when: date
     if cached_file.is_file():
         output = cached_file.read_bytes()
     else:
-        output, noise, spent = _run_builder(context, module, setup, when)
+        output, noise, spent = _run_builder_with_cpu_seconds(context, module, setup, when)
         if _parse_output(output) is None:
             return Extensions(failure=classify_build_failure(noise), cpu_seconds=spent)
         cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def _compute_cache_key(context: PythonRunContext, module: PythonModule) -> str:
     return digest.hexdigest()[:24]
 
 
-def _run_builder(
+def _run_builder_with_cpu_seconds(
     context: PythonRunContext, module: PythonModule, setup: bytes, when: datetime
 ) -> tuple[bytes, str, float]:
     """Build in the sandbox; return the output of the builder, its standard error, and CPU seconds.

@@ -48,7 +48,7 @@ class _Statement:
     items: tuple[str, ...]
 
     @property
-    def lines(self) -> Iterator[tuple[str, str]]:
+    def single_name_statements(self) -> Iterator[tuple[str, str]]:
         """Each bound name, with a statement that binds it alone."""
         for item in self.items:
             name, _, alias = (part.strip() for part in item.partition(' as '))
@@ -64,19 +64,19 @@ def propose_fix(project: ProjectFiles, source: bytes, failure: TestFailure) -> F
     if match := _UNDEFINED.search(message):
         return _add_import(project, source, match[1])
     if match := _NO_NAME.search(message):
-        return _correct_name(project, source, match[2], match[1])
+        return _correct_module_of_name(project, source, match[2], match[1])
     if match := _NO_MODULE.search(message):
-        return _correct_module(project, source, match[1] or match[2])
+        return _correct_absent_module(project, source, match[1] or match[2])
     if match := _MISSING.search(failure.signature):
-        return _correct_name(project, source, match[1], match[2])
+        return _correct_module_of_name(project, source, match[1], match[2])
     return _balance_brackets(source) if 'SyntaxError' in failure.signature else None
 
 
-def list_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
+def list_bound_names_with_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
     """Yield the names that a file's imports bind, each with a statement that binds it alone."""
     for statement in _list_import_statements(file.imports, source):
         if not (statement.module or '').startswith('.'):
-            yield from statement.lines
+            yield from statement.single_name_statements
 
 
 def _list_import_statements(imports: Iterable[Import], source: bytes) -> Iterator[_Statement]:
@@ -92,18 +92,18 @@ def _list_import_statements(imports: Iterable[Import], source: bytes) -> Iterato
 def _add_import(project: ProjectFiles, source: bytes, name: str) -> Fix | None:
     modules = [module for module, declared in project.modules.items() if name in declared]
     declaring = find_only(modules)
-    line = project.find_import(name) or _COMMON.get(name)
+    line = project.find_usual_import(name) or _COMMON.get(name)
     if line is None and declaring is not None:
         line = f'from {declaring} import {name}'
     if line is None and name in sys.stdlib_module_names:
         line = f'import {name}'
     if line is None or line.encode() in source.splitlines():  # the name is lacking elsewhere
         return None
-    fixed = insert_line(source, _find_import_place(source, project.path), line)
+    fixed = insert_line(source, _find_import_offset(source, project.path), line)
     return Fix(rule=FixRule.IMPORT_ADDED, text=line, source=fixed)
 
 
-def _find_import_place(source: bytes, path: str) -> int:
+def _find_import_offset(source: bytes, path: str) -> int:
     """Return where an import can stand: before the first one that is indented by nothing.
 
     Imports from `__future__` come before it. Without any, it is the begin of the file.
@@ -119,7 +119,7 @@ def _find_import_place(source: bytes, path: str) -> int:
     return after
 
 
-def _correct_module(project: ProjectFiles, source: bytes, absent: str) -> Fix | None:
+def _correct_absent_module(project: ProjectFiles, source: bytes, absent: str) -> Fix | None:
     """Return the file with one import of an absent module corrected."""
     for statement in _list_import_statements(reading.parse(source, project.path).imports, source):
         if statement.module is not None and _is_within(statement.module, absent):
@@ -157,7 +157,9 @@ def _find_replacement_module(project: ProjectFiles, wrong: str, names: Iterable[
     )
 
 
-def _correct_name(project: ProjectFiles, source: bytes, module: str, name: str) -> Fix | None:
+def _correct_module_of_name(
+    project: ProjectFiles, source: bytes, module: str, name: str
+) -> Fix | None:
     """Return the file with the import of a name taken from the only module that declares it."""
     right = find_only(other for other, declared in project.modules.items() if name in declared)
     if right is None or right == module:

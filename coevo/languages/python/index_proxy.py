@@ -128,7 +128,7 @@ class IndexProxy:
 
     def _look_up(self, path: str) -> ProxyAnswer | IndexFile:
         match path.split('/'):
-            case ['', 'simple', number, name, file] if self._is_known_number(
+            case ['', 'simple', number, name, file] if self._is_number_below(
                 number, len(self._index.sources.indexes)
             ):
                 page = self._index.get_page(int(number), name)
@@ -137,7 +137,7 @@ class IndexProxy:
                     if file
                     else _make_page_answer(page.content, JSON_TYPE)
                 )
-            case ['', 'links', number, file] if self._is_known_number(
+            case ['', 'links', number, file] if self._is_number_below(
                 number, len(self._index.sources.links)
             ):
                 page = self._index.get_links_page(int(number))
@@ -171,7 +171,7 @@ class IndexProxy:
             status=206, body=self._index.load_part(file, first, last), headers=headers
         )
 
-    def _is_known_number(self, number: str, count: int) -> bool:
+    def _is_number_below(self, number: str, count: int) -> bool:
         return bool(_NUMBER.fullmatch(number)) and int(number) < count
 
 

@@ -70,14 +70,14 @@ class Interpreter:
         return f'{self.version} in {self.prefix}'
 
     @property
-    def name(self) -> str:
+    def path_below_prefix(self) -> str:
         """The path of the program below the prefix."""
         return f'bin/python{self.feature[0]}.{self.feature[1]}'
 
     @property
     def program(self) -> Path:
         """The path of the program."""
-        return self.prefix / self.name  # own name: a release of Python
+        return self.prefix / self.path_below_prefix  # own name: a release of Python
 
 
 def find_interpreters() -> tuple[Interpreter, ...]:
@@ -177,7 +177,7 @@ def ensure_readable_prefix(interpreter: Interpreter) -> Path:
             interpreter.prefix, new, symlinks=True, ignore=_LEFT_BEHIND, dirs_exist_ok=True
         )
         shutil.rmtree(
-            new / 'lib' / Path(interpreter.name).name / 'site-packages'
+            new / 'lib' / Path(interpreter.path_below_prefix).name / 'site-packages'
         )  # own name: a release of Python
         new.chmod(0o755)
         try:
@@ -206,7 +206,7 @@ _SYSTEM = Path('/usr')
 def get_sandbox_program(interpreter: Interpreter) -> str:
     """Return the path of an interpreter's program in the sandbox."""
     prefix = str(interpreter.prefix) if _is_system_interpreter(interpreter) else PYTHON
-    return f'{prefix}/{interpreter.name}'
+    return f'{prefix}/{interpreter.path_below_prefix}'
 
 
 def get_library_variables(interpreter: Interpreter) -> dict[str, str]:
@@ -231,7 +231,7 @@ def list_system_interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...
     """Return the files of an interpreter that lies below /usr, at their own paths; else ()."""
     if not _is_system_interpreter(interpreter):
         return ()
-    parts = (interpreter.name, f'lib/python{interpreter.release}')
+    parts = (interpreter.path_below_prefix, f'lib/python{interpreter.release}')
     paths = (interpreter.prefix / part for part in parts)  # own name: a release of Python
     return tuple(Mount(source=path, target=str(path)) for path in paths)
 

@@ -42,7 +42,7 @@ from coevo.sandboxes.sandbox import Sandbox
 _FOLDER = '.venv'
 
 
-def make_virtual_environment(
+def make_virtual_environment_files(
     setup: PythonSetup, start: Path, module: str
 ) -> dict[str, ProjectFile]:
     """Return the files of .venv in the folder of a module, by their paths at the start state.
@@ -57,14 +57,14 @@ def make_virtual_environment(
         rev = repository.resolve('HEAD')
         needs = load_needs(repository, rev, module)
         own = make_module(repository, rev, module, needs, setup.installed)
-    metadata = layout.make_metadata(needs)
+    metadata = layout.make_metadata_files(needs)
     files = {path: ProjectFile(content=text) for path, text in own.written}
     release = f'python{setup.interpreter.release}'
     site = f'lib/{release}/site-packages'
     home = setup.python.rpartition('/')[0]
     inner = {
         'pyvenv.cfg': f'home = {home}\ninclude-system-site-packages = false\n'.encode(),
-        f'{site}/coevo.pth': _format_paths(own.roots, module, f'{_FOLDER}/{site}'),
+        f'{site}/coevo.pth': _format_pth_file(own.roots, module, f'{_FOLDER}/{site}'),
         **{f'{site}/{path}': content for path, content in metadata.items()},
     }
     folder = posixpath.normpath(posixpath.join(module, _FOLDER))
@@ -76,7 +76,7 @@ def make_virtual_environment(
     }
 
 
-def _format_paths(roots: tuple[str, ...], module: str, site: str) -> bytes:
+def _format_pth_file(roots: tuple[str, ...], module: str, site: str) -> bytes:
     """Return a .pth file that adds the folders of the project, and then its packages, to sys.path.
 
     A line that is a path is relative to the folder of the file.
@@ -112,9 +112,9 @@ class PythonKits:
                 mount for mount in setup.list_mounts(self._programs) if mount.target not in hidden
             ),
             system=list_system_interpreter_mounts(setup.interpreter),
-            beside=make_virtual_environment(setup, place / 'start', task.module),
+            beside=make_virtual_environment_files(setup, place / 'start', task.module),
             environment={
-                **setup.libraries,
+                **setup.library_variables,
                 'PATH': f'{program.parent}:/usr/bin:/bin',
                 'PYTHONPATH': PACKAGES,
                 'PYTHONDONTWRITEBYTECODE': '1',
@@ -126,7 +126,7 @@ class PythonKits:
         known = task.environment
         lines = tuple(entry.coordinates for entry in known.libraries) if known else ()
         exact = tuple(line for line in lines if re.fullmatch(r'[\w.-]+==[\w.+!-]+', line))
-        interpreter = _choose_interpreter(known.runtime if known else '', self._say)
+        interpreter = _choose_or_install_interpreter(known.runtime if known else '', self._say)
         key = (interpreter, exact)
         if key in self._installed:
             return self._installed[key]
@@ -134,7 +134,7 @@ class PythonKits:
 
         def make(name: str, wanted: tuple[str, ...], before: datetime) -> Path | str:
             """Build a wheel for a package without one; return it, or why it cannot be built."""
-            return wheels.make_wheel(name, wanted, before, interpreter)
+            return wheels.add_wheel_and_get_folder(name, wanted, before, interpreter)
 
         locked = resolve_requirements(
             Needs(runtime=exact), interpreter, datetime.now(UTC), make, self._sandbox
@@ -151,7 +151,7 @@ class PythonKits:
         return packages
 
 
-def _choose_interpreter(version: str, say: Say) -> Interpreter:
+def _choose_or_install_interpreter(version: str, say: Say) -> Interpreter:
     """Return the task's interpreter, else one of its feature release, else any of this machine.
 
     An interpreter that this machine lacks may be downloaded.
@@ -159,7 +159,7 @@ def _choose_interpreter(version: str, say: Say) -> Interpreter:
     Raises:
         Fatal: this machine has no Python
     """
-    PythonSupply(brings=True, say=say).can_provide(version)
+    PythonSupply(brings=True, say=say).try_to_provide(version)
     interpreter = next(reversed(choose_interpreters_of_version(version, find_interpreters())), None)
     if interpreter is None:
         raise Fatal('there is no Python here; install one (apt install python3)')

@@ -40,7 +40,7 @@ from coevo.model.records import TestMethod
 
 NAME = 'python'
 RUNTIME = 'Python'
-NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
+REVISION_NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 
 READING: LanguageReading = reading
 SURGERY: FileSurgery = surgery
@@ -60,11 +60,11 @@ OFFERS = _OBSERVER | {
 }
 
 WORKAROUNDS = base.NO_WORKAROUNDS
-can_build_revision = partial(base.has_file_at_root, BUILD_FILES)
+looks_buildable = partial(base.has_file_at_root, BUILD_FILES)
 suggest_workaround = base.suggest_no_workaround
 get_mutation_tool = base.refuse_mutation_tool
 make_refactoring_finder = NoRefactoringFinder
-make_kits = PythonKits
+make_agent_kits = PythonKits
 
 
 def make_runtimes(

@@ -73,7 +73,7 @@ class PythonSetup:
         return get_sandbox_program(self.interpreter)
 
     @property
-    def libraries(self) -> dict[str, str]:
+    def library_variables(self) -> dict[str, str]:
         """The environment variables for the interpreter's shared libraries."""
         return get_library_variables(self.interpreter)
 
@@ -153,7 +153,7 @@ def make_layout_script(setup: PythonSetup, folder: str, roots: Sequence[str]) ->
 
 def _make_variables(setup: PythonSetup, *, alone: bool) -> dict[str, str]:
     return {
-        **setup.libraries,
+        **setup.library_variables,
         'PATH': f'{ENVIRONMENT}/bin:{TOOLS}',
         'PYTHONDONTWRITEBYTECODE': '1',
         'PYTHONHASHSEED': _SEED_ALONE if alone else _SEED_TOGETHER,
@@ -233,7 +233,7 @@ def _make_program_job(
         argv=(setup.python, '-I', '-S', '-B', f'{PROGRAMS}/{program}', *words),
         limits=_make_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
         mounts=tuple(mount for mount in mounts if mount.target != TREE_FILE),
-        environment={**setup.libraries, **(variables or {})},
+        environment={**setup.library_variables, **(variables or {})},
     )
 
 
@@ -273,7 +273,7 @@ def make_wheel_job(setup: PythonSetup, source: Path, kind: str, words: Sequence[
         ),
         limits=_make_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
         mounts=(*mounts, Mount(source=source, target=source_path)),
-        environment={**setup.libraries, 'SOURCE_DATE_EPOCH': '946684800'},
+        environment={**setup.library_variables, 'SOURCE_DATE_EPOCH': '946684800'},
     )
 
 
@@ -290,7 +290,7 @@ def make_extension_job(setup: PythonSetup, tree: Path, folder: str) -> Job:
         limits=_make_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
         mounts=tuple(setup.list_mounts(tree)),
         environment={
-            **setup.libraries,
+            **setup.library_variables,
             **_NO_VERSION,
             'PATH': '/usr/bin:/bin',
             'SOURCE_DATE_EPOCH': '946684800',
@@ -318,7 +318,7 @@ def make_metadata_job(
         limits=_make_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
         mounts=tuple(setup.list_mounts(tree)),
         environment={
-            **setup.libraries,
+            **setup.library_variables,
             **dict.fromkeys(_NO_VERSION, version),
             'PATH': '/usr/bin:/bin',
         },

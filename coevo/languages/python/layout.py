@@ -87,7 +87,7 @@ def list_generated_modules(settings: Collection[bytes], folder: str) -> Iterator
                 yield prefix + path.removeprefix('./'), _VERSION
 
 
-def make_metadata(needs: Needs) -> Mapping[str, bytes]:
+def make_metadata_files(needs: Needs) -> Mapping[str, bytes]:
     """Return the files of a .dist-info folder, by path: a name, a version and entry points.
 
     An unknown version is 0; the format of a version is not checked. {} for a project without a

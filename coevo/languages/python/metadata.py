@@ -1,7 +1,7 @@
 """The metadata of a project as its build backend writes it, where something may read them.
 
 The backend runs in the sandbox, once for a revision. A project of which no file mentions metadata
-gets its name, version and entry points alone (`layout.make_metadata`), as does one whose backend
+gets its name, version and entry points alone (`layout.make_metadata_files`), as does one whose backend
 fails.
 
 A backend that asks Git for a version gets that of the project's newest release on the package index
@@ -32,7 +32,7 @@ from coevo.languages.core.cell_files import find_stand_ins, require_unread
 from coevo.languages.packed_files import pack_files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup, make_metadata_job
-from coevo.languages.python.layout import make_metadata
+from coevo.languages.python.layout import make_metadata_files
 from coevo.languages.python.package_index import IndexRefusal, get_machine_index
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.wheels import (
@@ -54,21 +54,21 @@ _LONGEST_WORD = 4096
 Metadata = tuple[tuple[str, bytes], ...]
 
 
-def build_metadata(
+def build_metadata_with_cpu_seconds(
     context: PythonRunContext, module: PythonModule, when: datetime
 ) -> tuple[Metadata, float]:
     """Return the files of the .dist-info folder of a project, by path, and the CPU seconds.
 
     The project's backend writes them in the sandbox, unless this was done before. If nothing in the
-    project reads metadata, or the backend fails, they are those of `layout.make_metadata`.
+    project reads metadata, or the backend fails, they are those of `layout.make_metadata_files`.
 
     when  the day as of which the backend is installed
     """
-    plain = tuple(sorted(make_metadata(module.needs).items()))
+    plain = tuple(sorted(make_metadata_files(module.needs).items()))
     if not plain or not _may_read_metadata(context, module):
         return plain, 0.0
     day = max(when, EARLIEST).replace(hour=0, minute=0, second=0, microsecond=0)
-    version = '0' if module.needs.version else find_released_version(module.needs.name or '', day)
+    version = '0' if module.needs.version else find_newest_version_by(module.needs.name or '', day)
     key = hashlib.sha256(
         '\0'.join(
             (
@@ -87,7 +87,7 @@ def build_metadata(
     if cached_file.is_file():
         output = cached_file.read_bytes()
     else:
-        answer, spent = _run_backend(context, module, day, version)
+        answer, spent = _run_backend_with_cpu_seconds(context, module, day, version)
         output = answer or b''
         if answer is not None:
             cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def _may_read_metadata(context: PythonRunContext, module: PythonModule) -> bool:
     )
 
 
-def find_released_version(name: str, day: datetime) -> str:
+def find_newest_version_by(name: str, day: datetime) -> str:
     """Return the version of a project's newest release that was uploaded by a day; 0 without one.
 
     A final release is preferred to a newer pre-release. A file that was yanked counts, since it may
@@ -142,7 +142,7 @@ def _parse_version(file_name: str) -> Version | None:
         return None
 
 
-def _run_backend(
+def _run_backend_with_cpu_seconds(
     context: PythonRunContext, module: PythonModule, day: datetime, version: str
 ) -> tuple[bytes | None, float]:
     """Run the build backend of a project in the sandbox; return what it wrote, and the CPU seconds.

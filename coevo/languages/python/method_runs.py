@@ -61,17 +61,17 @@ class MethodRuns:
         request: dict[str, object] = {
             'mode': mode,
             'targets': [make_target(method) for method in methods],
-            'files': self.cells.to_process_paths(cell, files),
+            'files': self.cells.make_paths_relative_to_module(cell, files),
             'absent': self.cells.list_files_needing_stand_ins(cell, files),
             'whole': whole,
             'traced': {path: decode_source(cell.load_file(path)) for path in traced},
         }
         if traced:
-            request['coverage'] = self.context.get_coverage_folder(
+            request['coverage'] = self.context.provide_coverage_folder(
                 cell.module.installed.interpreter
             )
             request['loads'] = loads
-        return self.cells.send_request(
+        return self.cells.run_request(
             cell,
             request,
             [conditions.cpu_limit or self.passing.choose_cpu_limit(method) for method in methods],
@@ -82,7 +82,7 @@ class MethodRuns:
             clock=clock,
         )
 
-    def make_and_keep_first_run(
+    def try_first_run_returning_cpu_seconds(
         self, cell: PythonCell, methods: Sequence[TestMethod], files: Sequence[str]
     ) -> float:
         """Run methods as the engine's first run will, while pytest collects their files as a whole.
@@ -104,13 +104,15 @@ class MethodRuns:
         spent = done.cpu_seconds
         # the errors are those of single files
         if done.heard.loaded and errors.keys() <= set(files):
-            spent += self.cells.record_loading(cell, {path: errors.get(path) for path in files})
+            spent += self.cells.record_loading_returning_cpu_seconds(
+                cell, {path: errors.get(path) for path in files}
+            )
         return spent
 
     def take_first_run(
         self, cell: PythonCell, methods: Sequence[TestMethod], conditions: RunConditions
     ) -> PythonRunResult | None:
-        """Return the run that `make_and_keep_first_run` kept, if exactly this one is requested.
+        """Return the run that `try_first_run_returning_cpu_seconds` kept, if exactly this one is requested.
 
         None otherwise. It is given out only once: each repetition has to be a run of its own.
         """
@@ -119,7 +121,7 @@ class MethodRuns:
         done, cell.begun = cell.begun[1], None
         return done
 
-    def retry_loading_with_stand_ins(
+    def retry_stand_ins_with_cpu_seconds(
         self, cell: PythonCell, done: PythonRunResult
     ) -> tuple[bool, float]:
         """Load with stand-ins the files that failed to load in a run and were not tried before.
@@ -131,7 +133,7 @@ class MethodRuns:
         for path, why in done.heard.files.items():
             is_known = path in cell.loaded or not cell.has_file(path)
             if why.outcome is Outcome.COMPILE_ERROR and not is_known:
-                spent += self.cells.load_test_files(cell, [path])
+                spent += self.cells.load_test_files_returning_cpu_seconds(cell, [path])
         return len(cell.stood_in) > before, spent
 
     def complete_verdict(
@@ -170,5 +172,5 @@ class MethodRuns:
         files, own = cell.list_candidate_files(methods), {method.test_file for method in methods}
         others = [path for path in files if path not in own]
         if others:
-            self.cells.load_test_files(cell, others)
+            self.cells.load_test_files_returning_cpu_seconds(cell, others)
         return [path for path in files if path in own or cell.loaded[path] is None]

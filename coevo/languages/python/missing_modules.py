@@ -94,7 +94,7 @@ def find_missing_modules(
     tree = open_tree(repository, rev)
     there = {entry.name.partition('.')[0] for entry in site.iterdir()}
     needed: dict[str, bool] = {}
-    for name, is_needed in _ImportWalk(tree, folder).list_external_imports():
+    for name, is_needed in _ImportWalk(tree, folder).list_external_imports_with_need():
         top = name.partition('.')[0]
         if top not in there and top not in _STANDARD and _MODULE_NAME.fullmatch(top):
             needed[name] = needed.get(name, False) or is_needed
@@ -107,10 +107,10 @@ class _ImportWalk:
     def __init__(self, tree: PythonTree, folder: str) -> None:
         self._tree, self._prefix = tree, '' if folder == '.' else f'{folder}/'
         paths = frozenset(path for path in tree.entries if path.endswith('.py'))
-        self._paths = get_module_paths(paths, tree.modules)
+        self._paths = get_module_paths(paths, tree.module_folders)
         self._own = {part.removesuffix('.py') for path in paths for part in path.split('/')}
 
-    def list_external_imports(self) -> Iterator[tuple[str, bool]]:
+    def list_external_imports_with_need(self) -> Iterator[tuple[str, bool]]:
         """Yield imported modules that are no files of the tree, and whether an import is required.
 
         A conditional import is not required, and is yielded for test files only. Unconditional
@@ -121,7 +121,7 @@ class _ImportWalk:
         while queue:
             path = queue.pop()
             is_test = path in self._tree.paths_by_side[Side.TEST]
-            for name, is_conditional in self._list_imports(path):
+            for name, is_conditional in self._list_imports_with_conditionality(path):
                 other = self._find_project_module(name, path)
                 if other is not None:
                     if other not in seen and not is_conditional:
@@ -130,7 +130,7 @@ class _ImportWalk:
                 elif name.partition('.')[0] not in self._own and (is_test or not is_conditional):
                     yield name, not is_conditional
 
-    def _list_imports(self, path: str) -> Iterator[tuple[str, bool]]:
+    def _list_imports_with_conditionality(self, path: str) -> Iterator[tuple[str, bool]]:
         """Yield the full name of each import, and whether it is indented: under a condition."""
         source = self._tree.read_content(path)
         imports = self._tree.parse_alone(path).imports
@@ -141,7 +141,7 @@ class _ImportWalk:
             yield full.text, source[at - 1 : at] not in (b'', b'\n', b'\r', b';')
 
     def _find_project_module(self, name: str, importer: str) -> str | None:
-        return self._paths.find_module(name, importer) or self._paths.find_module(
+        return self._paths.find_module_path(name, importer) or self._paths.find_module_path(
             name.rpartition('.')[0], importer
         )
 

@@ -106,7 +106,7 @@ class PackageIndex:
         """
         path = self._locate_file(file)
         if not path.is_file():
-            self._fetch_file(file, None)
+            self._fetch_part_or_cache_file(file, None)
         return path
 
     def get_size(self, file: IndexFile) -> int:
@@ -132,7 +132,7 @@ class PackageIndex:
         path = self._home / 'parts' / key  # own name: a digest
         with suppress(FileNotFoundError):
             return path.read_bytes()
-        answer = None if whole.is_file() else self._fetch_file(file, (first, last))
+        answer = None if whole.is_file() else self._fetch_part_or_cache_file(file, (first, last))
         if answer is None:
             with whole.open('rb') as stream:
                 stream.seek(first)
@@ -207,7 +207,9 @@ class PackageIndex:
         except InvalidIndexPage as error:
             raise Transient(f'the package index answers with no page of files: {error}') from error
 
-    def _fetch_file(self, file: IndexFile, part: tuple[int, int] | None) -> FetchAnswer | None:
+    def _fetch_part_or_cache_file(
+        self, file: IndexFile, part: tuple[int, int] | None
+    ) -> FetchAnswer | None:
         """Fetch a part of a file and return it, or the whole file into the cache: None.
 
         The latter happens without `part`, and if the server ignores it.
@@ -235,7 +237,7 @@ class PackageIndex:
         return None
 
     def _measure_size(self, file: IndexFile) -> int:
-        answer = self._fetch_file(file, (0, 0))
+        answer = self._fetch_part_or_cache_file(file, (0, 0))
         if answer is None:
             return self._locate_file(file).stat().st_size
         range_match = _TOTAL.fullmatch(answer.headers.get('content-range', ''))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from coevo.git.objects import LINK
 from coevo.languages.packed_files import SECONDS, Files
-from coevo.languages.python.environments import InstalledPackages, list_packages
+from coevo.languages.python.environments import InstalledPackages, list_packages_with_digests
 from coevo.languages.python.interpreters import TREE
 from coevo.languages.python.launch import PythonSetup, make_assertion_rewriter_job
 from coevo.languages.python.reading.collection import SETTINGS
@@ -79,7 +79,10 @@ class RewrittenTestCache:
     def _get_or_rewrite(
         self, sources: Mapping[str, bytes], installed: InstalledPackages, ask: Ask
     ) -> dict[str, tuple[str, bytes]]:
-        version, pytest = installed.interpreter.version, _get_pytest_version(installed.locked)
+        version, pytest = (
+            installed.interpreter.version,
+            _get_pytest_version_and_hashes(installed.locked),
+        )
         keys = {path: (version, pytest, path, text) for path, text in sources.items()}
         with self._lock:
             known = {path: self._kept[key] for path, key in keys.items() if key in self._kept}
@@ -124,13 +127,15 @@ class RewrittenTestCache:
 
 
 @functools.lru_cache(maxsize=64)
-def _get_pytest_version(locked: str) -> str:
+def _get_pytest_version_and_hashes(locked: str) -> str:
     """Return the version and hashes of an environment's pytest.
 
     They determine how it rewrites a text.
     """
     return next(
-        ' '.join(package) for package in list_packages(locked) if package[0].startswith('pytest==')
+        ' '.join(package)
+        for package in list_packages_with_digests(locked)
+        if package[0].startswith('pytest==')
     )
 
 
@@ -145,10 +150,10 @@ def _parse_output(said: bytes, count: int) -> list[tuple[str, bytes] | None]:
 
 
 def _decode_entries(said: Sequence[Said]) -> list[tuple[str, bytes] | None]:
-    return [_decode_entry(tail, code) for tail, code in said]
+    return [_decode_suffix_and_byte_code(tail, code) for tail, code in said]
 
 
-def _decode_entry(tail: object, code: object) -> tuple[str, bytes] | None:
+def _decode_suffix_and_byte_code(tail: object, code: object) -> tuple[str, bytes] | None:
     if not (isinstance(tail, str) and tail.endswith('.pyc') and '/' not in tail):
         return None
     try:

@@ -95,7 +95,7 @@ class PythonRunContext:
         self._locks: dict[_Key, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def forget_revision(self, rev: str) -> None:
+    def remove_builds_of_revision(self, rev: str) -> None:
         """Drop what is cached about a revision.
 
         Environments are kept, as they depend on requirements only.
@@ -104,7 +104,7 @@ class PythonRunContext:
             self.ends.pop(key, None)
         self.trees.forget_revision(rev)
 
-    def has_c_library(self, name: str) -> bool:
+    def try_to_provide_c_library(self, name: str) -> bool:
         """Return whether a C library can be used; compile it among the programs if need be.
 
         False if this machine has no C compiler.
@@ -121,7 +121,7 @@ class PythonRunContext:
                 self._libraries[name] = compiled is not None
             return self._libraries[name]
 
-    def get_coverage_folder(self, interpreter: Interpreter) -> str:
+    def provide_coverage_folder(self, interpreter: Interpreter) -> str:
         """Return the path of coverage.py in the sandbox; it is fetched and copied there if need be.
 
         Raises: Transient
@@ -134,7 +134,7 @@ class PythonRunContext:
     ) -> Mapping[str, str] | None:
         """Return variables that make a process's clock start at a date; None if impossible."""
         setup = PythonSetup(installed=installed, programs=self.programs)
-        preload = (f'{PROGRAMS}/{SLEEP}.so',) if self.has_c_library(SLEEP) else ()
+        preload = (f'{PROGRAMS}/{SLEEP}.so',) if self.try_to_provide_c_library(SLEEP) else ()
         new_clock = ProcessClock(
             self.sandbox, functools.partial(make_clock_probe_job, setup), preload
         )
@@ -142,7 +142,7 @@ class PythonRunContext:
             clock = self._clocks.setdefault(installed.interpreter.version, new_clock)
         return clock.make_environment(start)
 
-    def get_environment(
+    def resolve_and_install_once(
         self, needs: Needs, interpreter: Interpreter, when: datetime | None
     ) -> InstalledPackages | ResolutionFailure:
         """Resolve and install the requirements of a module's tests; return them, or why that fails.
@@ -159,10 +159,10 @@ class PythonRunContext:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
             if key not in self._known:
-                self._known[key] = self._make_environment(needs, interpreter, day)
+                self._known[key] = self._resolve_and_install(needs, interpreter, day)
             return self._known[key]
 
-    def _make_environment(
+    def _resolve_and_install(
         self, needs: Needs, interpreter: Interpreter, day: datetime
     ) -> InstalledPackages | ResolutionFailure:
         more = ('setuptools',) if interpreter.feature <= _LAST_WITH_SETUPTOOLS else ()
@@ -174,7 +174,7 @@ class PythonRunContext:
 
         def make(name: str, lines: tuple[str, ...], before: datetime) -> Path | str:
             """Build a wheel for a package without one; return its folder, or why it fails."""
-            return wheels.make_wheel(name, lines, before, interpreter)
+            return wheels.add_wheel_and_get_folder(name, lines, before, interpreter)
 
         locked = resolve_requirements(needs, interpreter, day, make, self.sandbox, more)
         if isinstance(locked, ResolutionFailure):

@@ -72,7 +72,7 @@ class PythonTestRun:
         """Return an empty report for the run."""
         return PythonProcessReport(targets=[TargetReport() for _ in self.limits], key=key)
 
-    def write_run_order(self, nonce: str, key: str) -> str:
+    def make_run_order(self, nonce: str, key: str) -> str:
         """Return the line of JSON for the controller's standard input."""
         observed: dict[str, object] | None = None
         if self.watched is not None:

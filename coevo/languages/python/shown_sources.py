@@ -38,7 +38,7 @@ def select_sources(files: Files, tests: frozenset[str]) -> dict[str, bytes]:
     }
 
 
-def replace_shown_sources(
+def show_sources_beside_byte_code(
     files: Files,
     own: Mapping[str, bytes],
     shown: Mapping[str, bytes],

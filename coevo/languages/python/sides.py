@@ -57,8 +57,8 @@ def select_test_paths(paths: Collection[str], names: TestNames = USUAL) -> froze
     names  what its settings say
     """
     folders, code = (
-        frozenset(_find_testing_folders(paths)),
-        frozenset(_find_modules_named_like_tests(paths)),
+        frozenset(_find_ambiguous_test_folders(paths)),
+        frozenset(_find_code_named_like_tests(paths)),
     )
     return frozenset(
         path for path in paths if path not in code and _belongs_to_tests(path, folders, names)
@@ -72,7 +72,7 @@ def _belongs_to_tests(path: str, testing: frozenset[str], names: TestNames) -> b
     return any(folder.name in _FOLDERS or str(folder) in testing for folder in parents)
 
 
-def _find_testing_folders(paths: Collection[str]) -> Iterator[str]:
+def _find_ambiguous_test_folders(paths: Collection[str]) -> Iterator[str]:
     """Yield the folders with an ambiguous name that belong to the tests."""
     for path in paths:
         for folder in PurePosixPath(path).parents:
@@ -85,7 +85,7 @@ def _find_testing_folders(paths: Collection[str]) -> Iterator[str]:
             yield str(folder)
 
 
-def _find_modules_named_like_tests(paths: Collection[str]) -> Iterator[str]:
+def _find_code_named_like_tests(paths: Collection[str]) -> Iterator[str]:
     """Yield modules of packages that are named like test files but have their own test file."""
     names = {path.rpartition('/')[2] for path in paths}
     for path in paths:

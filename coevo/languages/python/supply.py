@@ -43,12 +43,12 @@ class PythonSupply:
         """The feature releases that `install` accepts: `3.6`, `3.7` and so on."""
         return tuple(f'{major}.{minor}' for major, minor in RELEASED)
 
-    def can_provide(self, version: str) -> bool:
+    def try_to_provide(self, version: str) -> bool:
         """Return whether this feature release is here, installed first if `brings` permits it.
 
         version  such as 3.11.7 or 3.11
         """
-        return self.get(_parse_feature_release(version)) is not None
+        return self.get_or_install(_parse_feature_release(version)) is not None
 
     def install(self, release: str) -> Interpreter:
         """Return an interpreter of a feature release, installed if need be.
@@ -71,7 +71,7 @@ class PythonSupply:
             raise Transient(f'uv could not bring Python {release}')
         return interpreter
 
-    def get(self, feature: Feature) -> Interpreter | None:
+    def get_or_install(self, feature: Feature) -> Interpreter | None:
         """Return the interpreter of a feature release, or None if this machine has none.
 
         If `brings` permits it, the interpreter is installed first.

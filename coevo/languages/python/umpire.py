@@ -21,7 +21,7 @@ _UNFINISHED = 'unfinished'
 def run_project_tests(
     cells: PythonCells,
     cell: PythonCell,
-    methods: Sequence[TestMethod],
+    reported_methods: Sequence[TestMethod],
     settings: Mapping[str, bytes],
 ) -> ProjectRun:
     """Run all tests of a project on its own code as its developers do; return the outcomes.
@@ -35,7 +35,7 @@ def run_project_tests(
     """
     spent = 0.0
     for options in dict.fromkeys((make_developer_options(settings.get), make_developer_options())):
-        done = cells.send_request(
+        done = cells.run_request(
             cell,
             {'mode': 'umpire', 'files': [], 'options': list(options)},
             (),
@@ -46,7 +46,7 @@ def run_project_tests(
         if not _has_refused_options(done):
             break
     return ProjectRun(
-        outcomes=dict(_assign_outcomes(done.heard, methods)),
+        outcomes=dict(_assign_outcomes(done.heard, reported_methods)),
         failure=_explain_failure(done),
         cpu_seconds=spent,
     )

@@ -263,7 +263,7 @@ def _run_uv(
                 answer = None
             waits = proxy.is_waiting
             process.kill()
-        served.raise_trouble()
+        served.raise_trouble_if_any()
         if process.exceeded == 'wall' and waits:
             raise Transient('the package index does not answer in time')
         if process.exceeded is not None or fault is not None:

@@ -56,7 +56,7 @@ class WheelMaker:
     def __init__(self, sandbox: Sandbox, programs: Path, folder: Path) -> None:
         self._sandbox, self._programs, self._folder = sandbox, programs, folder
 
-    def make_wheel(
+    def add_wheel_and_get_folder(
         self, name: str, lines: tuple[str, ...], before: datetime, interpreter: Interpreter
     ) -> Path | str:
         """Add a wheel of a package to the folder of wheels; return it, else why there is none.
@@ -108,7 +108,7 @@ class WheelMaker:
         self, source: Path, kind: str, day: datetime, interpreter: Interpreter
     ) -> tuple[str, bytes] | str:
         """Build a wheel in the sandbox; return its name and content, else why there is none."""
-        pyproject, setup = self._load_build_files(source, kind, interpreter)
+        pyproject, setup = self._load_pyproject_and_setup(source, kind, interpreter)
         system = parse_build_system(pyproject)
         packages = install_build_packages(system, setup, day, interpreter, self._sandbox)
         if packages is None:
@@ -130,7 +130,7 @@ class WheelMaker:
             return classify_build_failure(noise)
         return name, wheel
 
-    def _load_build_files(
+    def _load_pyproject_and_setup(
         self, source: Path, kind: str, interpreter: Interpreter
     ) -> tuple[bytes, bytes]:
         """Read pyproject.toml and setup.py of an archive in the sandbox; b'' for a missing one."""

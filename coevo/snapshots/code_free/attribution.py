@@ -41,7 +41,7 @@ def build_attribution(
         pairs, number = {position.column for position in positions}, positions[0].text
         section = None
         if not pairs.isdisjoint(before):
-            length = texts.measure_text(number)
+            length = texts.measure_text_without_prefixes(number)
             section, offset = there[offset : offset + length], offset + length
         if whole is None or not pairs.isdisjoint(whole):
             parts.append(texts.build_text(number) if section is None else section)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coevo.git.clones import (
     fetch_into_cache,
-    hold_cached_clone,
+    hold_or_init_cached_clone,
     is_address,
     list_local_clones,
     lock_if_shared,
@@ -33,7 +33,7 @@ class BlobSearch:
     why: str = ''
 
 
-def find_blobs(
+def find_or_fetch_blobs(
     clones: Path | None, repo: str, url: str | None, sources: Sequence[TextSource]
 ) -> BlobSearch:
     """Return which clones have the files of a repository; fetch the files that no clone has.
@@ -74,7 +74,7 @@ def _fetch_blobs(
     """
     if not is_address(url):
         return FetchFailure(trouble=FetchTrouble.NO_ADDRESS)
-    with hold_cached_clone(repo, url) as git_dir:
+    with hold_or_init_cached_clone(repo, url) as git_dir:
         revs = sorted({source.rev for source in missing})
         failure = fetch_into_cache(git_dir, url, revs)
         folders |= dict.fromkeys(_list_present_blobs(git_dir, missing), git_dir)
@@ -87,7 +87,7 @@ def open_clone(git_dir: str) -> Iterator[Repository]:
 
     Meanwhile the clone is locked, see `lock_if_shared`.
     """
-    path = Path(git_dir)  # own name: of a clone that `find_blobs` named
+    path = Path(git_dir)  # own name: of a clone that `find_or_fetch_blobs` named
     with lock_if_shared(path), closing(Repository(path)) as repository:
         yield repository
 

@@ -17,9 +17,13 @@ from typing import Any
 from coevo.git.clones import RepositoryPool
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.listener import SILENT, Listener
-from coevo.snapshots.code_free.blobs import find_blobs, open_clone
+from coevo.snapshots.code_free.blobs import find_or_fetch_blobs, open_clone
 from coevo.snapshots.code_free.folders import choose_base, exchange_folder
-from coevo.snapshots.code_free.hydration import FilledFolder, describe_writer, write_filled_folder
+from coevo.snapshots.code_free.hydration import (
+    FilledFolder,
+    describe_parquet_writer,
+    write_filled_folder,
+)
 from coevo.snapshots.code_free.tables import list_files_with_texts, load_pair_ids, load_rows
 from coevo.snapshots.code_free.texts import EditionTexts, PairTexts
 from coevo.snapshots.local_copy import open_local_copy
@@ -117,7 +121,7 @@ class FillReport:
         if folder.differs and not folder.is_refused:
             yield (
                 f'all texts are there, in other bytes than the release has: {self.written_by} wrote it, '
-                f'here is {describe_writer()}; with that version the same command gives the SHA-256'
+                f'here is {describe_parquet_writer()}; with that version the same command gives the SHA-256'
             )
         elif self.lacking:
             yield 'The same command goes on from here, once it can reach what is lacking.'
@@ -149,7 +153,7 @@ def fill_edition(
         texts = EditionTexts(base)
         plan = _FillPlan(base, texts, list_filled_pairs(content))
         wanted = plan.select_pairs(selection)
-        repositories, folders = _search_repositories(plan, texts, wanted, clones, listener)
+        repositories, folders = _search_and_locate_blobs(plan, texts, wanted, clones, listener)
         filled = plan.filled | {
             pair.pair_id for pair in wanted if plan.are_sources_available(pair, folders)
         }
@@ -270,7 +274,7 @@ def _format_repository_names(urls: Mapping[str, str | None]) -> str:
     return ', '.join(names[:5]) + (f' and {len(names) - 5} more' if len(names) > 5 else '')
 
 
-def _search_repositories(
+def _search_and_locate_blobs(
     plan: _FillPlan,
     texts: EditionTexts,
     wanted: Sequence[PairTexts],
@@ -290,7 +294,7 @@ def _search_repositories(
     for done, (repo, theirs) in enumerate(sorted(numbers.items()), 1):
         listener.step(f'repositories, now {repo}', done, len(numbers))
         sources = [texts.sources[number] for number in sorted(theirs)]
-        search = find_blobs(clones, repo, plan.urls.get(repo), sources)
+        search = find_or_fetch_blobs(clones, repo, plan.urls.get(repo), sources)
         folders |= search.folders
         whys[repo] = search.why
     counts, filled = Counter[str](), Counter[str]()

@@ -15,7 +15,7 @@ from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifest_form import PARTIAL
 from coevo.snapshots.snapshot import load_manifest
 from coevo.storage import durable
-from coevo.storage.sole_use import NAME as LOCK, lock_for_sole_use
+from coevo.storage.sole_use import NAME as LOCK, lock_for_sole_use_or_refuse
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ def exchange_folder(out: Path) -> Iterator[FolderExchange]:
     )  # own name: that of the user's folder
     before, new = scratch / 'before', scratch / 'snapshot'
     out.parent.mkdir(parents=True, exist_ok=True)
-    with lock_for_sole_use(scratch):
+    with lock_for_sole_use_or_refuse(scratch):
         if before.is_dir() and not out.exists():
             before.rename(out)
         for left in (before, new):

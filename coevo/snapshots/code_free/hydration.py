@@ -29,7 +29,7 @@ from coevo.snapshots.code_free.tables import (
     find_table_of_file,
     find_text_columns,
     load_file_rows,
-    restore_schema,
+    restore_release_schema,
 )
 from coevo.snapshots.code_free.texts import EditionTexts, TextPosition
 from coevo.snapshots.local_copy import TIMINGS
@@ -59,7 +59,7 @@ class FilledFolder:
     is_refused: bool = False
 
 
-def describe_writer() -> str:
+def describe_parquet_writer() -> str:
     """Return the name and version of the Parquet writer; another version may write other bytes."""
     return f'pyarrow {pa.__version__}'
 
@@ -85,13 +85,13 @@ def write_filled_folder(
     if filled is not None:
         _write_partial_edition(base, made, texts, filled, before)
         return FilledFolder(is_release=False)
-    differs = write_release(base, made, texts, before)
+    differs = write_release_and_list_differing_files(base, made, texts, before)
     if not differs:
         return FilledFolder(is_release=True)
-    if load_manifest(base)['edition']['written_by'] == describe_writer():
+    if load_manifest(base)['edition']['written_by'] == describe_parquet_writer():
         return FilledFolder(is_release=False, differs=differs, is_refused=True)
     shutil.rmtree(made)
-    _write_partial_edition(base, made, texts, _list_all_pairs(base), before)
+    _write_partial_edition(base, made, texts, _list_all_pairs_by_repository(base), before)
     return FilledFolder(is_release=False, differs=differs)
 
 
@@ -109,7 +109,7 @@ def _check_space(base: Path, made: Path, *, is_partial: bool) -> None:
         )
 
 
-def _list_all_pairs(base: Path) -> FilledPairs:
+def _list_all_pairs_by_repository(base: Path) -> FilledPairs:
     by_repo: dict[str, set[str]] = {}
     for file in sorted((base / 'data/pairs').glob('*.parquet')):
         for row in load_file_rows(file):
@@ -117,7 +117,7 @@ def _list_all_pairs(base: Path) -> FilledPairs:
     return by_repo
 
 
-def write_release(
+def write_release_and_list_differing_files(
     base: Path, made: Path, texts: EditionTexts, before: Collection[str] = ()
 ) -> tuple[str, ...]:
     """Write the whole release into a new folder, and return the files whose bytes differ.
@@ -126,7 +126,7 @@ def write_release(
     """
     release = _load_release_manifest(base)
     for name in release['files']:
-        target = join_beneath(made, name).prepare_for_writing()
+        target = join_beneath(made, name).make_parents_and_get_path()
         if name == ATTRIBUTION:
             content = build_attribution(base, texts, None, before)
             durable.write_durably(target, [content.encode()])
@@ -156,12 +156,12 @@ def _write_partial_edition(
     files = content['files']
     own = {'README.md', 'croissant.json', ATTRIBUTION}
     if ATTRIBUTION in content['edition']['files']:
-        target = join_beneath(made, ATTRIBUTION).prepare_for_writing()
+        target = join_beneath(made, ATTRIBUTION).make_parents_and_get_path()
         text = build_attribution(base, texts, whole, before)
         durable.write_durably(target, [text.encode()])
         files[ATTRIBUTION] = _describe_file(target)
     for name in sorted(files.keys() - own):
-        target = join_beneath(made, name).prepare_for_writing()
+        target = join_beneath(made, name).make_parents_and_get_path()
         _write_table(base, name, target, texts, whole, before)
         files[name] = _describe_file(target)
     for name in sorted((own & files.keys()) - {ATTRIBUTION}):
@@ -172,7 +172,7 @@ def _write_partial_edition(
             if name == 'README.md'
             else refresh_croissant(text, files, base)
         )
-        target = join_beneath(made, name).prepare_for_writing()
+        target = join_beneath(made, name).make_parents_and_get_path()
         durable.write_durably(target, [new.encode()])
         files[name] = _describe_file(target)
     listed = {repo: sorted(pair_ids) for repo, pair_ids in sorted(filled.items()) if pair_ids}
@@ -223,7 +223,7 @@ def _write_table(
         return
     schema = pq.read_schema(base / name)
     if whole is None:
-        schema = restore_schema(schema, table)
+        schema = restore_release_schema(schema, table)
     rows = _fill_rows(base / name, name, texts, whole, before)
     write_table_file(target, table, schema, rows, partial(build_table_of_plain_rows, schema))
 

@@ -62,7 +62,7 @@ def load_file_rows(file: Path) -> Iterator[dict[str, Any]]:
             yield from batch.to_pylist()
 
 
-def restore_schema(schema: pa.Schema, table: str) -> pa.Schema:
+def restore_release_schema(schema: pa.Schema, table: str) -> pa.Schema:
     """Return the schema that the release's file has, given that of the edition's file.
 
     They differ in the columns with third-party text alone, all of which an edition has nullable.

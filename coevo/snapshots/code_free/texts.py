@@ -135,7 +135,7 @@ class EditionTexts:
         except IndexError:
             raise make_damaged_error(self._folder) from None
 
-    def measure_text(self, number: int) -> int:
+    def measure_text_without_prefixes(self, number: int) -> int:
         """Return the number of characters of a recipe's text, without the prefixes of its lines.
 
         So the number is too small if a slice has a prefix. Raises: DamagedSnapshot if the edition

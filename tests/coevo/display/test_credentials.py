@@ -40,7 +40,7 @@ SECRET = 'hunter2'
 )
 def test_url_is_shown_and_stored_without_its_credentials(url: str, hidden: str, kept: str) -> None:
     assert terminal.hide_credentials(url) == hidden
-    assert terminal.strip_credentials(url) == kept
+    assert terminal.strip_credentials_and_query(url) == kept
 
 
 def test_credentials_of_every_url_in_a_text_are_hidden() -> None:

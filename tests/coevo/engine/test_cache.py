@@ -41,7 +41,7 @@ def entry(folder: Path) -> Path:
 
 
 def test_cached_batch_is_recalled_under_its_current_method_ids(tmp_path: Path) -> None:
-    Cache(tmp_path).store_batch('abc', BATCH, SOUND)
+    Cache(tmp_path).store_batch_if_cacheable('abc', BATCH, SOUND)
     known = Cache(tmp_path).load_verdicts('abc', ('one', 'two'))
     assert known == {
         ('one', RunOrder.GIVEN): FAILED,
@@ -71,7 +71,7 @@ def test_cached_batch_is_recalled_under_its_current_method_ids(tmp_path: Path) -
     ids=['disagreeing', 'incomplete', 'repeated', 'over a limit'],
 )
 def test_batch_with_unsound_runs_is_not_cached(tmp_path: Path, second: Sequence[MethodRun]) -> None:
-    Cache(tmp_path).store_batch('abc', BATCH, runs(*second))
+    Cache(tmp_path).store_batch_if_cacheable('abc', BATCH, runs(*second))
     assert Cache(tmp_path).load_verdicts('abc', BATCH) == {}
 
 
@@ -79,14 +79,14 @@ def test_batch_with_unsound_runs_is_not_cached(tmp_path: Path, second: Sequence[
 def test_damaged_cache_entry_counts_as_missing_and_is_removed(
     tmp_path: Path, damage: bytes
 ) -> None:
-    Cache(tmp_path).store_batch('abc', BATCH, SOUND)
+    Cache(tmp_path).store_batch_if_cacheable('abc', BATCH, SOUND)
     entry(tmp_path).write_bytes(damage)
     assert Cache(tmp_path).load_verdicts('abc', BATCH) == {}
     assert list(tmp_path.glob('??/*')) == []
 
 
 def test_cache_entry_with_a_changed_byte_is_not_recalled(tmp_path: Path) -> None:
-    Cache(tmp_path).store_batch('abc', BATCH, SOUND)
+    Cache(tmp_path).store_batch_if_cacheable('abc', BATCH, SOUND)
     file = entry(tmp_path)
     file.write_bytes(file.read_bytes().replace(b'"fail"', b'"pass"'))
     assert Cache(tmp_path).load_verdicts('abc', BATCH) == {}
@@ -96,9 +96,9 @@ def test_least_recently_used_cache_entry_is_evicted_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = Cache(tmp_path)
-    cache.store_batch('old', BATCH, SOUND)
+    cache.store_batch_if_cacheable('old', BATCH, SOUND)
     size = entry(tmp_path).stat().st_size
-    cache.store_batch('new', BATCH, SOUND)
+    cache.store_batch_if_cacheable('new', BATCH, SOUND)
     monkeypatch.setattr(entries, 'BOUND_BYTES', size * 3 // 2)
     cache.load_verdicts('old', BATCH)
     assert Cache(tmp_path).load_verdicts('new', BATCH) == {}
@@ -121,5 +121,5 @@ def test_batch_key_depends_on_content_test_order_and_environment() -> None:
 
 
 def test_cache_without_a_folder_keeps_nothing() -> None:
-    Cache(None).store_batch('abc', BATCH, SOUND)
+    Cache(None).store_batch_if_cacheable('abc', BATCH, SOUND)
     assert Cache(None).load_verdicts('abc', BATCH) == {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.engine.evidence import find_missing_name
+from coevo.engine.evidence import find_missing_environment_variable
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Cell, Label, Outcome, Stage, Track
 from tests.languages import toys
@@ -141,4 +141,4 @@ def test_variable_that_a_dropped_test_misses_is_named(
     signature: str, message: str, name: str | None
 ) -> None:
     verdict = Verdict(outcome=Outcome.ERROR, signature=signature, message=message)
-    assert find_missing_name(verdict) == name
+    assert find_missing_environment_variable(verdict) == name

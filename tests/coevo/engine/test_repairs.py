@@ -10,7 +10,7 @@ import pytest
 
 from coevo.engine.evidence import decide_candidate
 from coevo.engine.execution import evaluate_pair
-from coevo.engine.repairs import RepairKind, classify_repair, collect_repair_evidence
+from coevo.engine.repairs import RepairKind, classify_repair, run_and_collect_repair_evidence
 from coevo.engine.results import SelectedMethod, Step
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
@@ -95,12 +95,12 @@ def guarded_in(repository: Repository) -> Guarded:
             for item in selected
         }
         repairs = [item for item in selected if found[item.method_id].label is Label.REPAIR]
-        guards = collect_repair_evidence(evaluation, repairs, selected, near)
+        guards = run_and_collect_repair_evidence(evaluation, repairs, selected, near)
         runs = evaluation.cost.counts[Step.RUN_FOR_GUARD]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(clock, 'PLACES', ())
             other = replace(evaluation, built=builders[1].build(pair))
-            no_clock = collect_repair_evidence(other, repairs, selected, near)
+            no_clock = run_and_collect_repair_evidence(other, repairs, selected, near)
     return Guarded(
         causes={names[item.method_id]: found[item.method_id].cause for item in repairs},
         guards={names[id_]: guard for id_, guard in guards.items()},

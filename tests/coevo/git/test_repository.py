@@ -362,7 +362,9 @@ def test_many_threads_share_one_object_reader(repo: Path) -> None:
     repository = read(repo)
     tree, reader = repository.tree(rev), ObjectReader(repository.git_dir)
     with ThreadPoolExecutor(8) as pool:
-        read_all = pool.map(lambda n: reader.read(tree[f'f{n % 50}'].oid), range(400))
+        read_all = pool.map(
+            lambda n: reader.read_id_and_content(tree[f'f{n % 50}'].oid), range(400)
+        )
         found = [content for _, content in filter(None, read_all)]
     assert found == [(f'{n % 50}' * 999).encode() for n in range(400)]
 

@@ -44,7 +44,7 @@ def opened(
         builds = SharedBuilds(run, jdk)
         built = built_alone(run.repository, builds, rev)
         stack.callback(built.worker.close)
-        assert built.new.summary == 'built'
+        assert built.new.built_or_first_failure == 'built'
         yield Place(builds=builds, built=built, rev=rev)
 
 

@@ -9,8 +9,8 @@ import pytest
 from coevo.languages.code_digest import (
     PACKAGES,
     CodeRoots,
-    compare_parts,
-    digest_reached_code,
+    digest_reached_modules_and_files,
+    list_differing_names,
     list_other_packages,
 )
 from coevo.languages.module_code import strip_comments
@@ -69,7 +69,7 @@ def open_builder():
     return number(), inside.__file__, 'shop.worker'
 
 
-def make_kits():
+def make_agent_kits():
     return 1
 """,
     'shop/langs/toy/tests.py': """def list_tests(pair):
@@ -98,7 +98,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def digest(folder: Path) -> dict[str, str]:
-    return digest_reached_code({'shop': folder / 'shop'}, ROOTS)
+    return digest_reached_modules_and_files({'shop': folder / 'shop'}, ROOTS)
 
 
 def list_changes(folder: Path, name: str, old: str, new: str) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def list_changes(folder: Path, name: str, old: str, new: str) -> tuple[str, ...]
     text = path.read_text()
     assert text.count(old) >= 1
     path.write_text(text.replace(old, new))
-    return compare_parts(before, digest(folder))
+    return list_differing_names(before, digest(folder))
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,9 @@ def propose(
     fixer = get_fixer(language)
     try:
         tree = get_reading(language).open_tree(repository, rev)
-        project = ProjectFiles(tree=tree, path=PATHS[language], list_imports=fixer.list_imports)
+        project = ProjectFiles(
+            tree=tree, path=PATHS[language], list_imports=fixer.list_bound_names_with_imports
+        )
         failure = TestFailure(signature=signature, message=message)
         return fixer.propose_fix(project, text.encode(), failure)
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.declarations import Member
-from coevo.languages.prints import BodyPrint, make_body_prints, split_words
+from coevo.languages.prints import BodyPrint, make_body_prints_by_hash, split_words
 from coevo.languages.table import get_reading
 
 PYTHON = 'def test_sum(self):\n    """Doc."""\n    assert total("a b", f"{x}", 10) == {"k": 0x1F}\n'
@@ -24,8 +24,8 @@ def may_hold(language: str, body: BodyPrint, text: str) -> bool:
     words = {word for line in source.split(b'\n') for word in split_words(line)}
     return (
         body.words <= words
-        and lexis.matches_all_beginnings(source, lexis.compile_beginnings(body))
-        and body.may_be_in(lexis.read(source), words)
+        and lexis.may_match_all_beginnings(source, lexis.compile_segment_beginnings(body))
+        and body.may_be_in(lexis.lex_text(source), words)
     )
 
 
@@ -52,7 +52,7 @@ def test_a_text_with_an_equal_body_is_always_passed_to_the_parser(
 ) -> None:
     wanted, found = member(language, text), member(language, other)
     assert wanted.bare_hash == found.bare_hash, 'they are equal'
-    for _, body in make_body_prints(get_reading(language).LEXIS, wanted):
+    for _, body in make_body_prints_by_hash(get_reading(language).LEXIS, wanted):
         assert may_hold(language, body, other)
 
 
@@ -71,7 +71,7 @@ OTHERS = [
 def test_a_text_without_the_body_is_rejected_before_parsing(
     language: str, text: str, other: str
 ) -> None:
-    *_, (_, block) = make_body_prints(get_reading(language).LEXIS, member(language, text))
+    *_, (_, block) = make_body_prints_by_hash(get_reading(language).LEXIS, member(language, text))
     assert not may_hold(language, block, other)
 
 
@@ -80,7 +80,7 @@ def test_a_text_without_the_body_is_rejected_before_parsing(
 def test_a_text_with_an_open_string_or_comment_is_passed_to_the_parser(
     language: str, text: str, end: str
 ) -> None:
-    for _, body in make_body_prints(get_reading(language).LEXIS, member(language, text)):
+    for _, body in make_body_prints_by_hash(get_reading(language).LEXIS, member(language, text)):
         assert may_hold(language, body, f'{text}\n{end}')
 
 
@@ -90,9 +90,12 @@ def test_a_text_with_an_open_string_or_comment_is_passed_to_the_parser(
 def test_hostile_texts_are_lexed_in_linear_time(language: str, piece: str) -> None:
     text = piece.encode() * 200_000
     lexis = get_reading(language).LEXIS
-    _, (_, block) = make_body_prints(
+    _, (_, block) = make_body_prints_by_hash(
         lexis, member(language, {'python': PYTHON, 'go': GO}.get(language, JAVA))
     )
     for each in (text, b'{' + text, b':' + text, (b'{:' + piece.encode() + b' ') * 100_000):
-        assert lexis.read(each).tokens
-        assert lexis.matches_all_beginnings(each, lexis.compile_beginnings(block)) in (True, False)
+        assert lexis.lex_text(each).tokens
+        assert lexis.may_match_all_beginnings(each, lexis.compile_segment_beginnings(block)) in (
+            True,
+            False,
+        )

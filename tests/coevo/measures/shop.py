@@ -103,7 +103,7 @@ def opened(
         )
         stack.callback(builder.close)
         built = builder.build(pair_of(repository, old, new))
-        assert built.new.summary == 'built'
+        assert built.new.built_or_first_failure == 'built'
         yield EditedCellRunner(built=built, repository=repository)
 
 

@@ -12,7 +12,7 @@ from coevo.measures.mutant_sets import CAP
 from coevo.measures.mutants import (
     BASELINE_RUNS,
     MutantMeasures,
-    find_mutable_lines,
+    find_added_dependency_lines,
     measure_mutants,
 )
 from coevo.model.dependencies import Revised
@@ -67,12 +67,12 @@ def line_of(text: str) -> int:
 def test_only_added_lines_of_dependencies_are_mutated(runner: EditedCellRunner) -> None:
     first, last = line_of('int sum = n + n'), line_of('return sum;')
 
-    lines = find_mutable_lines(runner, STRONG)[PATH]
+    lines = find_added_dependency_lines(runner, STRONG)[PATH]
 
     # The signature and the closing brace stood there before; which brace is the diff's to say.
     assert set(range(first, last + 1)) - lines <= {last - 1}
     assert not lines & {line_of('price(int n)'), line_of('return 7;'), line_of('return price(1)')}
-    assert line_of('return price(1)') in find_mutable_lines(runner, TAXES)[PATH]
+    assert line_of('return price(1)') in find_added_dependency_lines(runner, TAXES)[PATH]
 
 
 @pytest.mark.parametrize('name', ['strong', 'weak', 'fails'])
@@ -90,7 +90,7 @@ def test_every_emitted_mutant_is_accounted_for(measured: MutantMeasures, name: s
 def test_the_mutant_cap_is_shared_by_methods_of_a_file(
     runner: EditedCellRunner, drawn: MutantMeasures
 ) -> None:
-    lines = find_mutable_lines(runner, TAXES)[PATH]
+    lines = find_added_dependency_lines(runner, TAXES)[PATH]
 
     assert {row.line for row in rows(drawn, 'taxes')} <= lines
     assert counts(drawn, 'taxes').emitted > counts(drawn, 'strong').emitted

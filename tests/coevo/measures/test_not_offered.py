@@ -64,7 +64,7 @@ def runner(tmp_path: Path) -> Iterator[EditedCellRunner]:
         builder = LANGUAGES['toy'].make_engine(run, stack).make_builder()
         stack.callback(builder.close)
         built = builder.build(pair)
-        assert built.new.summary == 'built'
+        assert built.new.built_or_first_failure == 'built'
         yield EditedCellRunner(built=built, repository=repository)
 
 

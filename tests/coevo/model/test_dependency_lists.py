@@ -11,7 +11,7 @@ from coevo.model.dependencies import (
     DependencyList,
     Revised,
     choose_dependency_list,
-    select_dependencies,
+    select_called_or_all_dependencies,
 )
 
 CALLED, EXECUTED = DependencyList.CALLED, DependencyList.EXECUTED
@@ -60,9 +60,9 @@ def test_the_dependency_list_holds_called_methods_if_the_test_calls_any(
     found = choose_dependency_list(dependencies, CALLED)
 
     assert found is which
-    assert select_dependencies(dependencies, found) == names
+    assert select_called_or_all_dependencies(dependencies, found) == names
 
 
 def test_a_profile_can_choose_all_executed_dependencies() -> None:
     assert choose_dependency_list((CALLED_METHOD, DEEP), EXECUTED) is EXECUTED
-    assert select_dependencies((CALLED_METHOD, DEEP), None) == (CALLED_METHOD, DEEP)
+    assert select_called_or_all_dependencies((CALLED_METHOD, DEEP), None) == (CALLED_METHOD, DEEP)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import duckdb
 
-from coevo.snapshots.assertion_density import list_assertion_densities
+from coevo.snapshots.assertion_density import list_assertion_densities_by_language
 
 TEXTS = {
     'go': 'func TestA(t *testing.T) {\n\n\tif add(1) != 2 {\n\t\tt.Fatal("no")\n\t}\n}',
@@ -28,7 +28,7 @@ def test_assertions_are_counted_per_test_and_per_line_of_targets_alone() -> None
     )
     targets = [*TEXTS, 'second', 'withheld']
     connection.execute('CREATE TABLE tasks AS SELECT ?::TEXT[] AS method_ids', [targets])
-    assert list(list_assertion_densities(connection)) == [
+    assert list(list_assertion_densities_by_language(connection)) == [
         ('go', 1, 1, 5, 1.0, 0.2, 0),
         ('java', 1, 2, 4, 2.0, 0.5, 0),
         ('python', 2, 1, 5, 0.5, 0.2, 1),

@@ -21,10 +21,10 @@ from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.identification import (
     COUNTS,
     IdentificationStudy,
-    build_identification_table,
     choose_split,
+    create_identification_tables,
     parse_split,
-    print_identification,
+    print_and_export_identification,
 )
 from coevo.snapshots.snapshot import attach_snapshots
 from coevo.snapshots.statistics import STATISTICS, run_statistic
@@ -121,9 +121,9 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = Store(folder / 'store')
     one, two = segment(1, first()), segment(2, second())
     with store.lock_partition(segments.PARTITION):
-        store.write_walk(segments.PARTITION, segments.walk(1, 2))
+        store.merge_walk_into_stored(segments.PARTITION, segments.walk(1, 2))
         for each in (one, two):
-            store.write_segment(segments.PARTITION, each)
+            store.write_segment_unless_intact(segments.PARTITION, each)
     segments.fill_elsewhere(store, 'fork/ferry', one)
     segments.fill_elsewhere(store, 'other/ferry', two)
     families = {segments.REPO: segments.REPO, 'fork/ferry': segments.REPO}
@@ -146,13 +146,13 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def counts(
     path: Path, capsys: pytest.CaptureFixture[str], study: IdentificationStudy
 ) -> dict[tuple[str, str], tuple[int, ...]]:
-    print_identification(path, study)
+    print_and_export_identification(path, study)
     lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:-1]]
     return {(line[0], line[1]): tuple(map(int, line[2:])) for line in lines}
 
 
 def test_the_table_11_statistic_matches_the_identification_query(snapshot: Path) -> None:
-    connection = build_identification_table(attach_snapshots((snapshot,)), IdentificationStudy())
+    connection = create_identification_tables(attach_snapshots((snapshot,)), IdentificationStudy())
     (table,) = (each for each in STATISTICS if each.name == 'table_11')
     counted = [row for row in connection.sql(COUNTS).fetchall() if row[0] != 'left_out']
     assert [tuple(row[1:]) for row in run_statistic(connection, table).rows] == counted
@@ -190,7 +190,7 @@ def test_identification_prints_the_counts_of_table_11(
 
 
 def test_both_labellings_cover_the_same_methods_and_lose_none(snapshot: Path) -> None:
-    connection = build_identification_table(attach_snapshots((snapshot,)), IdentificationStudy())
+    connection = create_identification_tables(attach_snapshots((snapshot,)), IdentificationStudy())
     sql = 'SELECT count(static), count(dynamic), count(left_out), count(*) FROM identification'
     static, dynamic, left_out, rows = connection.execute(sql).fetchall()[0]
     assert static == dynamic == 15
@@ -206,7 +206,7 @@ def test_a_cutoff_leaves_out_methods_that_were_public(
 
 
 def test_the_export_holds_classes_splits_and_sources(snapshot: Path, tmp_path: Path) -> None:
-    print_identification(snapshot, IdentificationStudy(export=tmp_path / 'out'))
+    print_and_export_identification(snapshot, IdentificationStudy(export=tmp_path / 'out'))
     static, dynamic = (
         pq.read_table(tmp_path / 'out' / f'{n}.parquet').to_pylist() for n in ('static', 'dynamic')
     )
@@ -224,22 +224,28 @@ def test_the_export_holds_classes_splits_and_sources(snapshot: Path, tmp_path: P
 @pytest.mark.parametrize('format', ['parquet', 'csv'])
 def test_the_same_study_exports_the_same_bytes(snapshot: Path, tmp_path: Path, format: str) -> None:
     for name in ('a', 'b'):
-        print_identification(snapshot, IdentificationStudy(export=tmp_path / name, format=format))
+        print_and_export_identification(
+            snapshot, IdentificationStudy(export=tmp_path / name, format=format)
+        )
     for path in sorted((tmp_path / 'a').iterdir()):
         assert path.read_bytes() == (tmp_path / 'b' / path.name).read_bytes()
 
 
 def test_a_csv_export_holds_every_row(snapshot: Path, tmp_path: Path) -> None:
-    print_identification(snapshot, IdentificationStudy(export=tmp_path / 'out', format='csv'))
+    print_and_export_identification(
+        snapshot, IdentificationStudy(export=tmp_path / 'out', format='csv')
+    )
     with (tmp_path / 'out' / 'static.csv').open() as lines:
         assert len(list(csv.DictReader(lines))) == 15
 
 
 def test_an_existing_export_folder_is_left_alone(snapshot: Path, tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='is there already'):
-        print_identification(snapshot, IdentificationStudy(export=tmp_path))
+        print_and_export_identification(snapshot, IdentificationStudy(export=tmp_path))
     with pytest.raises(Fatal, match='folder does not exist'):
-        print_identification(snapshot, IdentificationStudy(export=tmp_path / 'no' / 'out'))
+        print_and_export_identification(
+            snapshot, IdentificationStudy(export=tmp_path / 'no' / 'out')
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -284,8 +290,8 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     store = Store(folder / 'store')
     with store.lock_partition(segments.PARTITION):
-        store.write_walk(segments.PARTITION, segments.walk(1))
-        store.write_segment(segments.PARTITION, found)
+        store.merge_walk_into_stored(segments.PARTITION, segments.walk(1))
+        store.write_segment_unless_intact(segments.PARTITION, found)
     snapshots.write(store, folder / 'snapshot')
     return folder / 'snapshot'
 
@@ -293,7 +299,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_drawn_unchanged_test_is_weighted_for_those_not_drawn(
     drawn: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_identification(drawn, IdentificationStudy(export=tmp_path / 'out'))
+    print_and_export_identification(drawn, IdentificationStudy(export=tmp_path / 'out'))
     assert 'of 11 unchanged tests of pairs that were run, 5 were drawn' in capsys.readouterr().err
     rows = pq.read_table(tmp_path / 'out' / 'dynamic.parquet').to_pylist()
     weights = {row['test_method']: row['weight'] for row in rows}
@@ -310,7 +316,7 @@ def test_the_card_states_how_many_unchanged_tests_were_drawn(drawn: Path) -> Non
 
 def test_a_cutoff_changes_no_weight(drawn: Path) -> None:
     opened = attach_snapshots((drawn,))
-    found = build_identification_table(opened, IdentificationStudy(cutoff=Cutoff(date='2099-01')))
+    found = create_identification_tables(opened, IdentificationStudy(cutoff=Cutoff(date='2099-01')))
     assert found.execute('SELECT weight FROM draws').fetchall() == [(pytest.approx(11 / 5),)]
 
 

@@ -77,8 +77,8 @@ def test_standard_holds_methods_with_complete_evidence(tmp_path: Path) -> None:
         like(update, 'the change does not fit', change=MethodChange.INSERTED),
     )
     store = Store(tmp_path / 'store')
-    store.write_walk(PARTITION, segments.walk(1))
-    store.write_segment(PARTITION, dataclasses.replace(full, methods=rows))
+    store.merge_walk_into_stored(PARTITION, segments.walk(1))
+    store.write_segment_unless_intact(PARTITION, dataclasses.replace(full, methods=rows))
     snapshots.write_unverified(store, tmp_path / 'snapshot', '2024-01')
     connection = coevo.open(tmp_path / 'snapshot')
     found = connection.execute('SELECT method_id FROM standard').fetchall()

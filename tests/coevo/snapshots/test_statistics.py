@@ -66,8 +66,10 @@ def test_table_1_counts_methods_dependencies_and_tokens_of_tasks(tmp_path: Path)
         generation,
     )
     with store.lock_partition(segments.PARTITION):
-        store.write_walk(segments.PARTITION, segments.walk(1))
-        store.write_segment(segments.PARTITION, dataclasses.replace(one, methods=methods))
+        store.merge_walk_into_stored(segments.PARTITION, segments.walk(1))
+        store.write_segment_unless_intact(
+            segments.PARTITION, dataclasses.replace(one, methods=methods)
+        )
         store.compact_segments(segments.PARTITION)
     snapshots.write_unverified(store, tmp_path / 'snapshot', '2024-02')
     assert asked(open_snapshots(tmp_path / 'snapshot'), 'table_1') == [

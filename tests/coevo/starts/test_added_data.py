@@ -41,7 +41,7 @@ def added(folder: Path, language: str, new: dict[str, str | bytes | None]) -> di
     git(repo, 'add', 'tests/link.txt')
     changed = {'src/test/resources/old.txt': '2', 'tests/old.txt': None}
     second = commit(repo, 'second', {**changed, **new}, date='2024-03-02T00:00:00Z')
-    found = added_files.list_added_data(Repository(repo / '.git'), language, first, second)
+    found = added_files.list_added_test_data(Repository(repo / '.git'), language, first, second)
     assert [path for path, _ in found] == sorted(path for path, _ in found)
     return {path: content for path, content in found if content is not None}
 

@@ -90,7 +90,7 @@ def test_a_link_in_the_middle_of_a_path_is_not_followed(root: Path, victim: Path
     for write in (place.replace_file, place.create_file):
         with pytest.raises(UnsafePath):
             write(b'overwritten')
-    for act in (place.make_folder, place.prepare_for_writing, place.remove):
+    for act in (place.make_folder, place.make_parents_and_get_path, place.remove):
         with pytest.raises(UnsafePath):
             act()
     assert not place.is_file()
@@ -104,7 +104,7 @@ def test_a_link_at_the_end_of_a_path_is_itself_replaced_or_removed(
     place = join_beneath(root, 'link')
     place.make_symlink(str(victim))
     with pytest.raises(UnsafePath):
-        place.prepare_for_writing()
+        place.make_parents_and_get_path()
     with pytest.raises(FileExistsError):
         place.create_file(b'overwritten')
     place.replace_file(b'a file now')

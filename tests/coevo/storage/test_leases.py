@@ -30,10 +30,10 @@ def test_lease_has_one_holder_and_is_free_after_release(place: StoragePlace) -> 
         lease.confirm_held()
         with pytest.raises(LeaseTaken, match='held by one, last heard of'):
             leases.take_lease(place, NAME, OTHER)
-        (standing,) = leases.list_lease_states(place, 'claims')
+        (standing,) = leases.list_unreleased_lease_states(place, 'claims')
         assert (standing.name, standing.holder.owner) == (NAME, 'one')
         assert standing.seconds_left > 0
-    assert leases.list_lease_states(place, 'claims') == ()
+    assert leases.list_unreleased_lease_states(place, 'claims') == ()
     with leases.take_lease(place, NAME, OTHER):
         pass
     assert [entry.name for entry in place.list_files('claims')] == [NAME]
@@ -62,7 +62,7 @@ def test_live_holder_keeps_its_lease_beyond_the_lease_time(place: StoragePlace) 
         time.sleep(6)
         lease.check_held()
         with pytest.raises(LeaseTaken):
-            leases.take_lease_once_expired(place, NAME, OTHER)
+            leases.take_lease_unless_renewed(place, NAME, OTHER)
 
 
 HOLD = """
@@ -97,7 +97,7 @@ def test_lease_of_a_killed_process_expires_after_its_lease_time(place: StoragePl
         child.kill()
     with pytest.raises(LeaseTaken, match='held by child'):
         leases.take_lease(place, NAME, ONE)
-    with leases.take_lease_once_expired(place, NAME, ONE) as lease:
+    with leases.take_lease_unless_renewed(place, NAME, ONE) as lease:
         lease.confirm_held()
 
 
@@ -105,12 +105,12 @@ def test_process_suspended_too_long_notices_its_lost_lease(place: StoragePlace) 
     """A machine that slept must not write over what another one did meanwhile."""
     with holding(place) as child:
         os.kill(child.pid, signal.SIGSTOP)
-        with leases.take_lease_once_expired(place, NAME, ONE) as lease:
+        with leases.take_lease_unless_renewed(place, NAME, ONE) as lease:
             os.kill(child.pid, signal.SIGCONT)
             said, _ = child.communicate('go on\n')
             assert 'no longer held' in said
             lease.confirm_held()
-            (standing,) = leases.list_lease_states(place, 'claims')
+            (standing,) = leases.list_unreleased_lease_states(place, 'claims')
             assert standing.holder.owner == 'one'
 
 

@@ -83,11 +83,11 @@ def test_miner_without_its_lease_writes_neither_walk_nor_merged_file(bucket: Url
         return {entry.name.rpartition('/')[2] for entry in found}
 
     with store.lock_partition(PARTITION):
-        store.write_segment(PARTITION, segment(1))
+        store.write_segment_unless_intact(PARTITION, segment(1))
         before = names()
         store.storage.write_file(lock, b'{"owner":"other","seconds":60,"token":"x"}')
         with pytest.raises(Transient, match='no longer held'):
-            store.write_walk(PARTITION, walk(1))
+            store.merge_walk_into_stored(PARTITION, walk(1))
         with pytest.raises(Transient, match='no longer held'):
             store.compact_segments(PARTITION)
     assert names() == before
@@ -137,7 +137,7 @@ def test_unreachable_bucket_is_transient_and_suggests_a_retry(
     with buckets.serving() as endpoint:
         buckets.connect(endpoint, monkeypatch)
         store = Store(buckets.new_bucket())
-        store.write_segment(PARTITION, segment(1))
+        store.write_segment_unless_intact(PARTITION, segment(1))
     with pytest.raises(Transient, match='cannot be reached'):
         store.list_keys(PARTITION)
     assert main(['release', '--store', str(store.root), '--snapshot', 'x']) == 3

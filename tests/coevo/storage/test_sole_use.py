@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from coevo.model.errors import Fatal
-from coevo.storage.sole_use import lock_for_sole_use
+from coevo.storage.sole_use import lock_for_sole_use_or_refuse
 
 
 def test_folder_is_locked_for_one_run_at_a_time(tmp_path: Path) -> None:
     with (
-        lock_for_sole_use(tmp_path / 'new'),
+        lock_for_sole_use_or_refuse(tmp_path / 'new'),
         pytest.raises(Fatal, match=rf'new is in use by another run \(process {os.getpid()}\)'),
-        lock_for_sole_use(tmp_path / 'new'),
+        lock_for_sole_use_or_refuse(tmp_path / 'new'),
     ):
         pass
-    with lock_for_sole_use(tmp_path / 'new'):
+    with lock_for_sole_use_or_refuse(tmp_path / 'new'):
         pass
 
 
@@ -35,7 +35,7 @@ def test_second_demo_in_a_folder_is_refused_and_touches_nothing(
     (begun / 'half').touch()
     words = () if module == 'flows.demo' else ('demo',)
     root = Path(__file__).parents[3]
-    with lock_for_sole_use(tmp_path / 'demo'):
+    with lock_for_sole_use_or_refuse(tmp_path / 'demo'):
         done = subprocess.run(
             (sys.executable, '-m', module, *words),
             cwd=tmp_path,
@@ -66,7 +66,10 @@ def test_lock_file_that_was_removed_meanwhile_is_locked_anew(tmp_path: Path) -> 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fcntl, 'flock', remove_first)
-        with lock_for_sole_use(folder):
+        with lock_for_sole_use_or_refuse(folder):
             assert len(opened) == 2
-            with pytest.raises(Fatal, match='is in use by another run'), lock_for_sole_use(folder):
+            with (
+                pytest.raises(Fatal, match='is in use by another run'),
+                lock_for_sole_use_or_refuse(folder),
+            ):
                 pass

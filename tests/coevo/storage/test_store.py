@@ -51,7 +51,7 @@ def content(store: Store, name: str) -> bytes:
 
 
 def test_segment_is_read_back_as_it_was_written(store: Store) -> None:
-    store.write_segment(PARTITION, segment(1))
+    store.write_segment_unless_intact(PARTITION, segment(1))
     assert store.list_keys(PARTITION) == {'engine-1'}
     assert store.has_segment(PARTITION, 'engine-1')
     assert store.read(PARTITION, 'engine-1') == segment(1)
@@ -61,25 +61,25 @@ def test_segment_is_read_back_as_it_was_written(store: Store) -> None:
 
 def test_segments_are_loaded_sorted_by_pair_whatever_the_mining_order(store: Store) -> None:
     for number in (3, 1, 2):
-        store.write_segment(PARTITION, segment(number, key=f'k{number}'))
-    found = [item.pair.pair_id for item in store.load_segments(PARTITION)]
+        store.write_segment_unless_intact(PARTITION, segment(number, key=f'k{number}'))
+    found = [item.pair.pair_id for item in store.load_current_segments(PARTITION)]
     assert found == sorted(pair_id(number) for number in (1, 2, 3))
 
 
 def test_a_segment_is_never_overwritten(store: Store) -> None:
-    store.write_segment(PARTITION, segment(1, cpu_seconds=1))
-    store.write_segment(PARTITION, segment(1, cpu_seconds=2))
+    store.write_segment_unless_intact(PARTITION, segment(1, cpu_seconds=1))
+    store.write_segment_unless_intact(PARTITION, segment(1, cpu_seconds=2))
     assert store.read(PARTITION, 'engine-1') == segment(1, cpu_seconds=1)
 
 
 def test_compacting_changes_nothing_but_the_number_of_files(store: Store) -> None:
     for number in (1, 2):
-        store.write_segment(PARTITION, segment(number, key=f'k{number}'))
-    before = tuple(store.load_segments(PARTITION))
+        store.write_segment_unless_intact(PARTITION, segment(number, key=f'k{number}'))
+    before = tuple(store.load_current_segments(PARTITION))
     store.compact_segments(PARTITION)
     assert loose(store) == []
-    assert tuple(store.load_segments(PARTITION)) == before
-    store.write_segment(PARTITION, segment(3, key='k3'))
+    assert tuple(store.load_current_segments(PARTITION)) == before
+    store.write_segment_unless_intact(PARTITION, segment(3, key='k3'))
     store.compact_segments(PARTITION)
     assert store.list_keys(PARTITION) == {'k1', 'k2', 'k3'}
 
@@ -89,19 +89,19 @@ def test_compacted_bytes_do_not_depend_on_the_writing_order(root: Root, tmp_path
     for place, order in ((root, (1, 2)), (tmp_path / 'b', (2, 1))):
         store = Store(place)
         for number in order:
-            store.write_segment(PARTITION, segment(number, key=f'k{number}'))
+            store.write_segment_unless_intact(PARTITION, segment(number, key=f'k{number}'))
         store.compact_segments(PARTITION)
         written.append(content(store, f'{FOLDER}/segments.coevo'))
     assert written[0] == written[1]
 
 
 def test_kill_between_merging_and_removing_segments_is_harmless(store: Store) -> None:
-    store.write_segment(PARTITION, segment(1))
+    store.write_segment_unless_intact(PARTITION, segment(1))
     (name,) = loose(store)
     data = content(store, name)
     store.compact_segments(PARTITION)
     store.storage.write_file(name, data)
-    assert list(store.load_segments(PARTITION)) == [segment(1)]
+    assert list(store.load_current_segments(PARTITION)) == [segment(1)]
     store.compact_segments(PARTITION)
     assert loose(store) == []
     assert store.list_keys(PARTITION) == {'engine-1'}
@@ -109,7 +109,7 @@ def test_kill_between_merging_and_removing_segments_is_harmless(store: Store) ->
 
 def test_unfinished_segment_of_a_killed_miner_is_ignored_and_removed(local: Store) -> None:
     store = local
-    store.write_segment(PARTITION, segment(1))
+    store.write_segment_unless_intact(PARTITION, segment(1))
     path = Path(store.storage.describe(loose(store)[0]))
     unfinished = path.with_name(f'{path.name}.new-1')
     unfinished.write_bytes(path.read_bytes()[:99])
@@ -128,7 +128,7 @@ def test_killed_miner_loses_only_the_pair_in_progress(
         'store = s.Store(parse_root(sys.argv[1]))\n'
         'with store.lock_partition(s.PARTITION):\n'
         '  for n in range(1, 10_000):\n'
-        '    store.write_segment(s.PARTITION, s.segment(n, key=f"k{n}")); print(n, flush=True)\n'
+        '    store.write_segment_unless_intact(s.PARTITION, s.segment(n, key=f"k{n}")); print(n, flush=True)\n'
     )
     command = [sys.executable, '-c', script, str(store.root)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as miner:
@@ -139,7 +139,7 @@ def test_killed_miner_loses_only_the_pair_in_progress(
                 break
     with store.lock_partition(PARTITION):
         assert store.list_keys(PARTITION) >= {f'k{n}' for n in range(1, 6)}
-        for item in store.load_segments(PARTITION):
+        for item in store.load_current_segments(PARTITION):
             assert item == segment(int(item.key[1:]), key=item.key)
     assert store.warnings == []
 
@@ -148,8 +148,8 @@ def test_killed_miner_loses_only_the_pair_in_progress(
 def test_damaged_segment_counts_as_missing_and_is_warned_about(
     store: Store, kept: int, added: bytes
 ) -> None:
-    store.write_segment(PARTITION, segment(1, key='k1'))
-    store.write_segment(PARTITION, segment(2, key='k2'))
+    store.write_segment_unless_intact(PARTITION, segment(1, key='k1'))
+    store.write_segment_unless_intact(PARTITION, segment(2, key='k2'))
     name = next(name for name in loose(store) if '.k1.' in name)
     store.storage.write_file(name, content(store, name)[:kept] + added)
     assert store.list_keys(PARTITION) == {'k2'}
@@ -158,13 +158,13 @@ def test_damaged_segment_counts_as_missing_and_is_warned_about(
     with store.lock_partition(PARTITION):
         assert store.list_keys(PARTITION) == {'k2'}
         assert f'{name}.corrupt' in names(store)
-        store.write_segment(PARTITION, segment(1, key='k1'))
+        store.write_segment_unless_intact(PARTITION, segment(1, key='k1'))
     assert store.list_keys(PARTITION) == {'k1', 'k2'}
 
 
 def test_damage_in_the_merged_file_loses_one_pair_only(store: Store) -> None:
     for number in range(1, 5):
-        store.write_segment(PARTITION, segment(number, key=f'k{number}'))
+        store.write_segment_unless_intact(PARTITION, segment(number, key=f'k{number}'))
     store.compact_segments(PARTITION)
     name = f'{FOLDER}/segments.coevo'
     store.storage.write_file(name, content(store, name)[:-1])
@@ -173,43 +173,43 @@ def test_damage_in_the_merged_file_loses_one_pair_only(store: Store) -> None:
         assert len(left) == 3
         (lost,) = {'k1', 'k2', 'k3', 'k4'} - left
         assert lost in store.warnings[0]
-        store.write_segment(PARTITION, segment(int(lost[1]), key=lost))
+        store.write_segment_unless_intact(PARTITION, segment(int(lost[1]), key=lost))
         store.compact_segments(PARTITION)
-    assert len(tuple(store.load_segments(PARTITION))) == 4
+    assert len(tuple(store.load_current_segments(PARTITION))) == 4
 
 
 def test_walk_decides_which_of_several_segments_of_a_pair_counts(store: Store) -> None:
     """Another profile or engine gives another key: a pair must not be released twice."""
     for key in ('engine-1', 'engine-2'):
-        store.write_segment(PARTITION, segment(1, key=key))
+        store.write_segment_unless_intact(PARTITION, segment(1, key=key))
         keys = ((pair_id(1), key),)
-        store.write_walk(PARTITION, dataclasses.replace(segments.walk(1), keys=keys))
-        assert [item.key for item in store.load_segments(PARTITION)] == [key]
+        store.merge_walk_into_stored(PARTITION, dataclasses.replace(segments.walk(1), keys=keys))
+        assert [item.key for item in store.load_current_segments(PARTITION)] == [key]
     assert store.list_keys(PARTITION) == {'engine-1', 'engine-2'}
 
 
 def test_last_mined_segment_of_a_pair_counts(store: Store) -> None:
     """A verdict of an engine that was corrected since must not be released in place of the new."""
     for key in ('b', 'a', 'c'):
-        store.write_walk(PARTITION, segments.walk(1))
-        store.write_segment(PARTITION, segment(1, key=key))
+        store.merge_walk_into_stored(PARTITION, segments.walk(1))
+        store.write_segment_unless_intact(PARTITION, segment(1, key=key))
         store.compact_segments(PARTITION)
-        assert [item.key for item in store.load_segments(PARTITION)] == [key]
+        assert [item.key for item in store.load_current_segments(PARTITION)] == [key]
     assert store.list_keys(PARTITION) == {'a', 'b', 'c'}
 
 
 def test_segment_left_by_a_killed_run_does_not_override_the_walk(store: Store) -> None:
-    store.write_segment(PARTITION, segment(1, key='wanted'))
-    store.write_segment(PARTITION, segment(1, key='left'))
+    store.write_segment_unless_intact(PARTITION, segment(1, key='wanted'))
+    store.write_segment_unless_intact(PARTITION, segment(1, key='left'))
     keys = ((pair_id(1), 'wanted'),)
-    store.write_walk(PARTITION, dataclasses.replace(segments.walk(1), keys=keys))
+    store.merge_walk_into_stored(PARTITION, dataclasses.replace(segments.walk(1), keys=keys))
     store.compact_segments(PARTITION)
-    assert [item.key for item in store.load_segments(PARTITION)] == ['wanted']
+    assert [item.key for item in store.load_current_segments(PARTITION)] == ['wanted']
 
 
 def test_moved_head_removes_nothing_from_the_stored_walk(store: Store) -> None:
-    store.write_walk(PARTITION, segments.walk(2, 3, dropped=(1,)))
-    store.write_walk(PARTITION, segments.walk(4, dropped=(5,)))
+    store.merge_walk_into_stored(PARTITION, segments.walk(2, 3, dropped=(1,)))
+    store.merge_walk_into_stored(PARTITION, segments.walk(4, dropped=(5,)))
     found = store.load_walk(PARTITION)
     assert dict(found.pairs) == {rev(n): pair_id(n) for n in (2, 3, 4)}
     assert {drop.key for drop in found.drops} == {rev(1), rev(5)}
@@ -217,8 +217,8 @@ def test_moved_head_removes_nothing_from_the_stored_walk(store: Store) -> None:
 
 
 def test_newest_walk_decides_whether_a_commit_is_kept_or_dropped(store: Store) -> None:
-    store.write_walk(PARTITION, segments.walk(1, dropped=(2,)))
-    store.write_walk(PARTITION, segments.walk(2, dropped=(1,)))
+    store.merge_walk_into_stored(PARTITION, segments.walk(1, dropped=(2,)))
+    store.merge_walk_into_stored(PARTITION, segments.walk(2, dropped=(1,)))
     found = store.load_walk(PARTITION)
     assert found.pairs == ((rev(2), pair_id(2)),)
     assert [drop.key for drop in found.drops] == [rev(1)]
@@ -226,9 +226,11 @@ def test_newest_walk_decides_whether_a_commit_is_kept_or_dropped(store: Store) -
 
 def test_shorter_walk_does_not_remove_the_pair_at_its_end(store: Store) -> None:
     """Under `states` the oldest commit of a walk has nothing to be compared with."""
-    store.write_walk(PARTITION, segments.walk(1, 2))
+    store.merge_walk_into_stored(PARTITION, segments.walk(1, 2))
     oldest = segments.drop(1, Stage.WALK, rev(1), 'oldest_state')
-    store.write_walk(PARTITION, dataclasses.replace(segments.walk(2, dropped=()), drops=(oldest,)))
+    store.merge_walk_into_stored(
+        PARTITION, dataclasses.replace(segments.walk(2, dropped=()), drops=(oldest,))
+    )
     assert dict(store.load_walk(PARTITION).pairs) == {rev(n): pair_id(n) for n in (1, 2)}
 
 
@@ -238,14 +240,14 @@ def test_stored_walk_does_not_depend_on_the_order_of_its_commits(
     written = []
     for place, order in ((root, (1, 2, 3)), (tmp_path / 'b', (3, 1, 2))):
         store = Store(place)
-        store.write_walk(PARTITION, segments.walk(*order))
+        store.merge_walk_into_stored(PARTITION, segments.walk(*order))
         written.append(content(store, f'{FOLDER}/walk.coevo'))
     assert written[0] == written[1]
 
 
 def test_unmined_pairs_of_the_walk_are_listed(store: Store) -> None:
-    store.write_walk(PARTITION, segments.walk(1, 2))
-    store.write_segment(PARTITION, segment(1))
+    store.merge_walk_into_stored(PARTITION, segments.walk(1, 2))
+    store.write_segment_unless_intact(PARTITION, segment(1))
     assert store.list_unmined_pairs(PARTITION) == (pair_id(2),)
 
 
@@ -257,7 +259,7 @@ def test_partitions_are_listed_by_their_names(store: Store) -> None:
         for walk in (Walk.PARENTS, Walk.FIRST_PARENT)
     ]
     for partition in wanted:
-        store.write_walk(partition, segments.walk(1))
+        store.merge_walk_into_stored(partition, segments.walk(1))
     assert store.list_partitions() == tuple(sorted(wanted))
 
 
@@ -294,12 +296,12 @@ def test_folder_with_foreign_files_is_refused_as_a_store(tmp_path: Path) -> None
 
 def test_a_folder_with_clones_may_become_a_store(tmp_path: Path) -> None:
     (tmp_path / 'clones').mkdir()
-    Store(tmp_path).write_segment(PARTITION, segment(1))
+    Store(tmp_path).write_segment_unless_intact(PARTITION, segment(1))
     assert Store(tmp_path).list_keys(PARTITION) == {'engine-1'}
 
 
 def test_store_of_another_version_is_refused(store: Store) -> None:
-    store.write_segment(PARTITION, segment(1))
+    store.write_segment_unless_intact(PARTITION, segment(1))
     store.storage.write_file('store.json', b'{"coevo-store": 3}')
     with pytest.raises(Fatal, match='update coevo'):
         Store(store.root)
@@ -314,7 +316,7 @@ def test_store_of_another_version_is_refused(store: Store) -> None:
 def test_listing_keys_decodes_no_record(local: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second `coevo mine` must end at once; reading keys is a part of it."""
     for number in range(300):
-        local.write_segment(PARTITION, segment(number, key=f'k{number}'))
+        local.write_segment_unless_intact(PARTITION, segment(number, key=f'k{number}'))
     local.compact_segments(PARTITION)
     decoded: list[object] = []
     monkeypatch.setattr(codec, 'decode_record', lambda *of: decoded.append(of))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coevo.snapshots.catalogue import find_latest
-from coevo.storage.leases import list_lease_states
+from coevo.storage.leases import list_unreleased_lease_states
 from coevo.storage.places import open_place
 from tests.flows.mining_runs import PAIRS
 from tests.prefect_server import Server, deploy, prefect_server, worker
@@ -58,8 +58,8 @@ def test_unminable_repository_does_not_stop_the_others_of_its_batch(
     assert run in record
     assert (good['pairs'], good['executed now'], good['known before']) == (PAIRS, PAIRS, 0)
     assert {row['stage'] for row in tables['funnel']} == STAGES
-    assert not list_lease_states(open_place(store), 'claims/repositories')
-    assert not list_lease_states(open_place(store), 'claims/runs')
+    assert not list_unreleased_lease_states(open_place(store), 'claims/repositories')
+    assert not list_unreleased_lease_states(open_place(store), 'claims/runs')
 
 
 def is_released_and_holds(server: Server) -> None:

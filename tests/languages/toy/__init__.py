@@ -29,7 +29,7 @@ from tests.languages.toy.trees import BUILD_FILE
 
 NAME = 'toy'
 BUILD_FILES = (BUILD_FILE,)
-NEEDS = f'a {BUILD_FILE} at its root'
+REVISION_NEEDS = f'a {BUILD_FILE} at its root'
 RUNTIME = 'shell'
 READING: LanguageReading = reading
 SURGERY: FileSurgery = surgery
@@ -38,13 +38,13 @@ MEASURES = Measures(mutation=measures, defects=measures, errors=measures)
 
 WORKAROUNDS = base.NO_WORKAROUNDS
 add_commands = base.keep_environment
-can_build_revision = partial(base.has_file_at_root, BUILD_FILES)
+looks_buildable = partial(base.has_file_at_root, BUILD_FILES)
 explain_outdated = base.accept_any_age
 get_mutation_tool = base.refuse_mutation_tool
 inspect_machine = base.need_nothing_of_the_machine
 list_tool_versions = base.list_no_tools
 make_engine = running.make_engine
-make_kits = NoKits
+make_agent_kits = NoKits
 make_refactoring_finder = NoRefactoringFinder
 make_runtimes = SystemRuntimes
 suggest_workaround = base.suggest_no_workaround

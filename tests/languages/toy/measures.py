@@ -11,7 +11,7 @@ from coevo.languages.mutation import Mutant
 from coevo.model.families import Defect
 from coevo.model.words import Outcome
 
-UNRESOLVED = frozenset({Outcome.COMPILE_ERROR})
+UNKNOWN_NAME_OUTCOMES = frozenset({Outcome.COMPILE_ERROR})
 
 
 def insert_defects(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[bytes]:

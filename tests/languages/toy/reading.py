@@ -44,7 +44,7 @@ LEXIS = LexicalRules(
 )
 
 
-def compute_version() -> str:
+def compute_parser_digest() -> str:
     return hashlib.sha256(Path(__file__).with_name('syntax.py').read_bytes()).hexdigest()
 
 
@@ -67,7 +67,7 @@ def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, 
     )
 
 
-def is_fixture(member: Member) -> bool:
+def is_run_by_framework(member: Member) -> bool:
     return member.name == FIXTURE
 
 
@@ -94,5 +94,7 @@ def guess_class_under_test(test: TestMethod) -> str:
     return test.test_class.rpartition('.')[2].removesuffix('Test')
 
 
-def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
-    return one.type == type_.name and (member is None or one.method == member.name)
+def is_part_of(executed_method: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
+    return executed_method.type == type_.name and (
+        member is None or executed_method.method == member.name
+    )

@@ -78,7 +78,7 @@ class Builds:
         self._built: dict[str, Build] = {}
         self._lock = threading.Lock()
 
-    def forget_revision(self, rev: str) -> None:
+    def remove_builds_of_revision(self, rev: str) -> None:
         self._built.pop(rev, None)
 
     def build(self, rev: str) -> Build:
@@ -92,7 +92,7 @@ class Builds:
     def _build(self, rev: str) -> Build:
         tree = pack_files(self.trees.collect_cell_files(rev, rev), self.root / 'trees')
         failures, used = {}, 0.0
-        for module in sorted(open_tree(self.repository, rev).modules):
+        for module in sorted(open_tree(self.repository, rev).module_folders):
             failures[module], seconds = self._build_module(tree, module, rev)
             used += seconds
         failure = next(iter(failures.values()), 'no_build_file')
@@ -171,7 +171,7 @@ def make_cell(builds: Builds, key: CellKey) -> ToyCell:
     edited = (path for path, _ in (key.edits.code if key.edits else ()))
     failures = [f'unreadable {path}' for path in edited if path in code and code[path].has_error]
     modules = open_tree(builds.repository, key.tests_rev)
-    own = [file for path, file in tests.items() if modules.find_module(path) == key.module]
+    own = [file for path, file in tests.items() if modules.find_module_folder(path) == key.module]
     settings = builds.find_settings(key.code_rev, key.module, key.borrowed)
     linked = link(own, list(code.values()), settings)
     broken = sorted(f'{type_}#{name}' for type_, name in linked.wrong)
@@ -207,7 +207,7 @@ class ToyRun:
         targets = [TargetReport() for _ in self.programs]
         return NumberedReport(targets=targets, make_verdict=_make_verdict)
 
-    def write_run_order(self, nonce: str, key: str) -> str:
+    def make_run_order(self, nonce: str, key: str) -> str:
         lines = [nonce]
         for index, steps in enumerate(self.programs):
             lines += [f'begin {index}', *steps, f'end {index}']
@@ -281,7 +281,7 @@ class ToyBuiltPair:
         )
         return frozenset(own & code)
 
-    def digest_content(self, compiled: CompiledTests) -> str | None:
+    def digest_run_inputs(self, compiled: CompiledTests) -> str | None:
         """Of whole trees: a test may read any file that is laid out beside it."""
         header = self.builds.repository.header
         parts = (
@@ -426,7 +426,7 @@ def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
     return RunEngine(
         sandbox=builds.sandbox,
         make_builder=lambda: ToyBuilder(builds=builds),
-        forget_revision=builds.forget_revision,
+        remove_builds_of_revision=builds.remove_builds_of_revision,
     )
 
 

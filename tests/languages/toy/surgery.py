@@ -13,7 +13,7 @@ from coevo.languages.layout import Side
 from coevo.languages.surgery import Graft, StartStateInvalid, StartTarget, find_no_derived_classes
 from coevo.languages.text_edits import TextEdits
 from coevo.model.records import TestMethod
-from tests.languages.toy.reading import is_fixture
+from tests.languages.toy.reading import is_run_by_framework
 from tests.languages.toy.syntax import parse
 from tests.languages.toy.trees import SUFFIX, open_tree
 
@@ -46,7 +46,7 @@ def make_start_file(
     return edits.apply_edits()
 
 
-def transplant_tests(
+def transplant_tests_into_old(
     old: bytes,
     new: bytes,
     grafts: Sequence[Graft],
@@ -73,9 +73,11 @@ def transplant_tests(
 
 def add_helpers(old: bytes, new: bytes) -> bytes:
     """With helpers of types that stand at old."""
-    grafts = find_helper_grafts(parse(old), parse(new), list_other_tests(new, []), is_fixture)
+    grafts = find_helper_grafts(
+        parse(old), parse(new), list_other_tests(new, []), is_run_by_framework
+    )
     methods = [graft for graft in grafts if graft.new.test_method]
-    return transplant_tests(old, new, methods) if methods else old
+    return transplant_tests_into_old(old, new, methods) if methods else old
 
 
 def list_other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
@@ -84,7 +86,7 @@ def list_other_tests(source: bytes, targets: Sequence[Member], path: str = '') -
     return [member for member in tests if member.start_byte not in chosen]
 
 
-def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
+def list_names_in_related_files(repository: Repository, rev: str, path: str) -> frozenset[str]:
     files = open_tree(repository, rev)
     others = (other for other in files.list_paths(Side.TEST) if other != path)
     return frozenset().union(*(files.parse_file(other).names for other in others))
@@ -128,7 +130,7 @@ def _left_alone(
     for _, member in _members(source):
         mine = any(member.name in one.calls and member.owner == one.owner for one in taken)
         named = member.name in used or any(member.name in text for text in texts)
-        if mine and not named and member.name.startswith('_') and not is_fixture(member):
+        if mine and not named and member.name.startswith('_') and not is_run_by_framework(member):
             yield member
 
 

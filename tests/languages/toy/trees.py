@@ -11,7 +11,7 @@ from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     find_folder_above,
     find_kind_of_code,
-    find_meant_types,
+    find_meant_test_types,
     find_no_companions,
     find_no_embedders,
     group_paths_by_side,
@@ -36,7 +36,7 @@ class ToyTree:
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
-    resolve_type = find_meant_types
+    resolve_test_type = find_meant_test_types
     find_types_sharing_fixtures = find_no_companions
     find_embedders = find_no_embedders
     find_production_kind = find_kind_of_code
@@ -59,19 +59,19 @@ class ToyTree:
             return None
         return Side.TEST if is_test_file(path) else Side.SOURCE
 
-    def is_source(self, path: str) -> bool:
+    def belongs_to_code(self, path: str) -> bool:
         return not is_test_file(path)
 
     def belongs_to_tests(self, path: str) -> bool:
         return is_test_file(path)
 
     @cached_property
-    def modules(self) -> frozenset[str]:
+    def module_folders(self) -> frozenset[str]:
         paths = map(PurePosixPath, self.entries)
         return frozenset(str(path.parent) for path in paths if path.name == BUILD_FILE)
 
-    def find_module(self, path: str) -> str:
-        return find_folder_above(path, self.modules)
+    def find_module_folder(self, path: str) -> str:
+        return find_folder_above(path, self.module_folders)
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """All that is declared can be named everywhere."""

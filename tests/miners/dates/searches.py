@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
-from coevo.languages.prints import make_body_prints
+from coevo.languages.prints import make_body_prints_by_hash
 from coevo.languages.table import get_reading
 from coevo.model.method_rows import MethodRow
 from coevo.storage.dates import SearchBasis, SeenBodies
@@ -17,7 +17,7 @@ from coevo.storage.store import Store
 from miners.dates.clone_search import SearchedClone, SearchListener, search_clone
 from miners.dates.dating import load_wanted_prints, search_clone_for_bodies, update_wanted_bodies
 from miners.dates.scanning import parse_bodies
-from miners.discovery.crawls import list_refs
+from miners.discovery.crawls import list_clone_refs
 from packagers.dating import DateJoin
 
 
@@ -58,9 +58,13 @@ def search_again(
 ) -> SeenBodies:
     """Search for members as a whole and for their blocks; `known` is what an earlier search gave."""
     repository = Repository(repo / '.git' if (repo / '.git').exists() else repo)
-    clone = SearchedClone(repository=repository, crawled_at=crawled_at, refs=list_refs(repository))
+    clone = SearchedClone(
+        repository=repository, crawled_at=crawled_at, refs=list_clone_refs(repository)
+    )
     prints = dict(
-        pair for member in members for pair in make_body_prints(get_reading(language).LEXIS, member)
+        pair
+        for member in members
+        for pair in make_body_prints_by_hash(get_reading(language).LEXIS, member)
     )
     return search_clone(clone, language, prints, known, listener)
 
@@ -76,7 +80,9 @@ def date_rows(
     """Date rows of the first clone, as mining and a release would; `clones` are Git's folders."""
     searched = {
         repo: SearchedClone(
-            repository=Repository(path), crawled_at=crawled_at, refs=list_refs(Repository(path))
+            repository=Repository(path),
+            crawled_at=crawled_at,
+            refs=list_clone_refs(Repository(path)),
         )
         for repo, path in clones.items()
     }

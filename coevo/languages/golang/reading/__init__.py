@@ -19,7 +19,7 @@ from coevo.languages.golang.reading.syntax import parse as parse, parse_uncached
 from coevo.languages.golang.reading.tests import (
     find_tests as find_tests,
     guess_class_under_test as guess_class_under_test,
-    is_fixture as is_fixture,
+    is_run_by_framework as is_run_by_framework,
 )
 from coevo.languages.golang.reading.tokens import LEXIS as LEXIS
 from coevo.languages.golang.reading.trees import open_tree as open_tree
@@ -33,6 +33,6 @@ list_reference_names = reading.name_by_declarations
 list_watch_names = reading.name_by_path
 parse_licences = reading.list_no_licences
 list_expected_throws = reading.expect_no_throws
-compute_version = partial(
+compute_parser_digest = partial(
     grammars.hash_parser, 'tree-sitter-go', Path(__file__).parent, grammars, spans, comments
 )

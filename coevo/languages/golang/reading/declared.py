@@ -42,7 +42,7 @@ class GoDeclaration:
     receiver: str | None = None
 
     @property
-    def is_whole(self) -> bool:
+    def includes_keyword(self) -> bool:
         """True if the text of `node` includes the keyword (`func`, `type`, `var`, `const`).
 
         False for a line of a group such as `var ( … )`.
@@ -85,7 +85,7 @@ def _list_group_declarations(node: Node, source: bytes) -> Iterator[GoDeclaratio
         names = tuple(name for line in lines for name in _parse_names(line, source))
         yield GoDeclaration(kind=kind, node=node, inner=tuple(lines), names=names)
         return
-    grouped = any(child.type == '(' for child in _list_children(node))
+    grouped = any(child.type == '(' for child in _list_children_and_list_items(node))
     for line in lines:
         yield GoDeclaration(
             kind=kind,
@@ -95,7 +95,7 @@ def _list_group_declarations(node: Node, source: bytes) -> Iterator[GoDeclaratio
         )
 
 
-def _list_children(node: Node) -> Iterator[Node]:
+def _list_children_and_list_items(node: Node) -> Iterator[Node]:
     for child in node.children:
         yield child
         if child.type in _LISTS:
@@ -218,7 +218,7 @@ def _matches(part: str, pattern: str) -> bool:
     return fnmatchcase(part, pattern.replace('[^', '[!'))
 
 
-def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
+def is_part_of(executed_method: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
     """Return whether an executed function is `member` itself or lies within it.
 
     Lines decide; without lines the name does: `F`, `(T).M` or `(*T).M`. If `member` is None, return
@@ -226,10 +226,10 @@ def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) 
     if the function is one of its methods. The caller must have matched the file.
     """
     if member is not None:
-        return _is_same_member(one, member, type_)
+        return _is_same_member(executed_method, member, type_)
     if not type_.around:
         return True
-    return any(_is_same_member(one, each, type_) for each in type_.members)
+    return any(_is_same_member(executed_method, each, type_) for each in type_.members)
 
 
 def _is_same_member(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:

@@ -48,7 +48,7 @@ def classify_path(path: str) -> PathClassification | None:
     such as a licence.
     """
     side = Side.TEST if is_test_path(path) else Side.SOURCE
-    is_resource = not is_compiled(path)
+    is_resource = not is_go_package_file(path)
     if is_resource and side is Side.SOURCE and ('/' not in path or is_build_file(path)):
         return None
     return PathClassification(
@@ -73,7 +73,7 @@ def is_test_path(path: str) -> bool:
     return path.endswith(TEST_SUFFIX) or TESTDATA in folders
 
 
-def is_compiled(path: str) -> bool:
+def is_go_package_file(path: str) -> bool:
     """Return whether a path is of a Go file that the go tool considers part of a package.
 
     Test files are. Files and folders that begin with `_` or `.`, and folders `testdata`, are not.
@@ -123,7 +123,7 @@ class ImportEdge:
     by_test: bool
 
 
-def may_be_for_tests(folder: str) -> bool:
+def may_be_test_only_package(folder: str) -> bool:
     """Return whether the path of a package folder suggests that it serves tests alone.
 
     That is so below a folder `internal`, and for a name such as `testutil`.
@@ -132,7 +132,7 @@ def may_be_for_tests(folder: str) -> bool:
     return _INTERNAL in parts or _NAMED.fullmatch(parts[-1]) is not None
 
 
-def find_packages_for_tests(
+def find_test_only_packages(
     candidates: frozenset[str], graph: Iterable[ImportEdge]
 ) -> frozenset[str]:
     """Return the folders of the packages that serve tests alone.

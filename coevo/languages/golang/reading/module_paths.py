@@ -42,7 +42,7 @@ def find_module_path_fault(path: str) -> str | None:
     return None if _CLEAN.fullmatch(path) else 'characters'
 
 
-def locate_go_mod(folder: str) -> str:
+def make_go_mod_path(folder: str) -> str:
     """Return the path of the go.mod in a folder; the folder '.' is the root."""
     return posixpath.normpath(posixpath.join(folder, GO_MOD))
 
@@ -112,7 +112,7 @@ class GoModulePaths:
         self._nested = frozenset(roots) - {'.'}
         self._folders = folders
 
-    def find_folder(self, path: str) -> str | None:
+    def find_package_folder(self, path: str) -> str | None:
         """Return the folder of the package with an import path; None if the revision has none."""
         for root, module in self._roots:
             if not module or not f'{path}/'.startswith(f'{module}/'):
@@ -145,7 +145,7 @@ def list_module_folders(go_work: bytes) -> tuple[str, ...]:
     )
 
 
-def add_replacements(texts: Mapping[str, bytes], go_work: bytes) -> dict[str, bytes]:
+def add_workspace_replacements(texts: Mapping[str, bytes], go_work: bytes) -> dict[str, bytes]:
     """Return all files, with `replace` lines in each go.mod for other modules of the workspace.
 
     Modules that a go.mod already replaces are left as they are.
@@ -156,14 +156,14 @@ def add_replacements(texts: Mapping[str, bytes], go_work: bytes) -> dict[str, by
     for module in list_module_folders(go_work):
         lines = [
             f'replace {path} => {where}\n'
-            for path, where in list_replacements(module, texts, go_work)
+            for path, where in list_workspace_replacements(module, texts, go_work)
         ]
         if lines:
-            extended[locate_go_mod(module)] += ''.join(['\n\n', *lines]).encode()
+            extended[make_go_mod_path(module)] += ''.join(['\n\n', *lines]).encode()
     return extended
 
 
-def list_replacements(
+def list_workspace_replacements(
     module: str, texts: Mapping[str, bytes], go_work: bytes
 ) -> tuple[tuple[str, str], ...]:
     """Return the modules that a module of a workspace must `replace`, as path and relative folder.
@@ -174,9 +174,9 @@ def list_replacements(
     texts   go.mod files by path
     """
     beside = {
-        used_folder: texts[locate_go_mod(used_folder)]
+        used_folder: texts[make_go_mod_path(used_folder)]
         for used_folder in list_module_folders(go_work)
-        if locate_go_mod(used_folder) in texts
+        if make_go_mod_path(used_folder) in texts
     }
     own = beside.pop(module, None)
     if own is None:

@@ -27,14 +27,14 @@ _FUNCTION = re.compile(rb'\bfunc\s+(TestMain|init)\s*[(\[]')
 _PATH = re.compile(rb'["`](C|unsafe)["`]')
 
 
-def explain_refusal(source: bytes, own: Sequence[bytes]) -> str | None:
+def explain_refusal(source: bytes, project_files: Sequence[bytes]) -> str | None:
     """Return a sentence on why a submitted file is refused; None if it is accepted.
 
     It is refused for a forbidden construct, such as `TestMain`, that it has more often than any
     single one of the project's own files (`own`).
     """
     known: Counter[str] = Counter()
-    for each in own:
+    for each in project_files:
         known |= Counter(_list_forbidden(each))
     more = Counter(_list_forbidden(source)) - known
     return next((f'a submitted file may not {what}' for what in sorted(more)), None)

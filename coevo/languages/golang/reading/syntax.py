@@ -158,7 +158,7 @@ class _GoSyntaxReader:
         """
         values = [each for each in own if each.declared.kind != 'func']
         header = [text for each in values for text in (each.declared.kind, *each.tokens.texts)]
-        head = self._parse_constraints()
+        head = self._list_tokens_above_package()
         return DeclaredType(
             name=name,
             simple=name,
@@ -182,7 +182,7 @@ class _GoSyntaxReader:
             end_line=self.root.end_point.row + 1,
         )
 
-    def _parse_constraints(self) -> tuple[str, ...]:
+    def _list_tokens_above_package(self) -> tuple[str, ...]:
         """Return the tokens above the package clause, such as build constraints."""
         start = next((c.start_byte for c in self.root.children if c.type == 'package_clause'), 0)
         return self.tokens.slice_spans([(0, start)]).texts

@@ -24,7 +24,7 @@ def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, 
     return tuple(_list_tests(file))
 
 
-def is_fixture(member: Member) -> bool:
+def is_run_by_framework(member: Member) -> bool:
     """Return whether a member runs by itself: `TestMain`, `init`, or a variable named `_`."""
     if member.kind == 'initializer':
         return True

@@ -158,11 +158,11 @@ class _GoTokenWalk:
             if not self._read_if_atomic(frame) and cursor.goto_first_child():
                 stack.append(frame)
                 continue
-            self._append_statement_end(frame)
+            self._append_end_after_statement(frame)
             while not cursor.goto_next_sibling():
                 if not cursor.goto_parent():
                     return
-                self._append_statement_end(stack.pop())
+                self._append_end_after_statement(stack.pop())
 
     def _read_if_atomic(self, frame: _Frame) -> bool:
         """Read a node that is read as a whole, and return True; return False for any other node.
@@ -252,7 +252,7 @@ class _GoTokenWalk:
             return (above, parent.field) in _CONDITIONS
         return False
 
-    def _append_statement_end(self, frame: _Frame) -> None:
+    def _append_end_after_statement(self, frame: _Frame) -> None:
         parent = self._stack[-1].kind if self._stack else ''
         listed = parent in _LISTS and frame.node.is_named and frame.kind != 'comment'
         if listed and parent not in ('source_file', 'block') and frame.kind != 'empty_statement':

@@ -22,10 +22,10 @@ from coevo.languages.golang.reading.layout import (
     VENDOR,
     GoFile,
     ImportEdge,
-    find_packages_for_tests,
-    is_compiled,
+    find_test_only_packages,
+    is_go_package_file,
     is_test_path,
-    may_be_for_tests,
+    may_be_test_only_package,
 )
 from coevo.languages.golang.reading.module_paths import (
     GoModulePaths,
@@ -39,7 +39,7 @@ from coevo.languages.located_types import (
     PlacedFiles,
     find_folder_above,
     find_kind_of_code,
-    find_meant_types,
+    find_meant_test_types,
     group_paths_by_side,
     index_test_types,
     list_paths_of_side,
@@ -61,7 +61,7 @@ class GoTree:
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
-    resolve_type = find_meant_types
+    resolve_test_type = find_meant_test_types
     find_production_kind = find_kind_of_code
 
     def __init__(self, repository: Repository, rev: str) -> None:
@@ -102,12 +102,12 @@ class GoTree:
         around = GoFileContext(
             imports=tuple(imports),
             interfaces=tuple(dict.fromkeys(seen)),
-            embedded=self._digest_embedded_files(path),
+            embedded=self._digest_files_by_embedding_variable(path),
         )
         return _PLACED.place(self.read_content(path), path, around)
 
     def _resolve_import(self, one: Import) -> Import:
-        folder = self.module_paths.find_folder(one.text)
+        folder = self.module_paths.find_package_folder(one.text)
         return (
             one
             if folder is None
@@ -143,13 +143,13 @@ class GoTree:
         None, too, for a vendored `_test.go` file.
         """
         entry = self.entries.get(path)
-        if entry is None or entry.mode == LINK or not is_compiled(path):
+        if entry is None or entry.mode == LINK or not is_go_package_file(path):
             return None
         if self.belongs_to_tests(path):
             return Side.TEST
         return None if path.endswith(TEST_SUFFIX) else Side.SOURCE
 
-    def is_source(self, path: str) -> bool:
+    def belongs_to_code(self, path: str) -> bool:
         """Return whether a file of any kind belongs to the code: not to the tests."""
         return not self.belongs_to_tests(path)
 
@@ -159,9 +159,9 @@ class GoTree:
         These are test files, files below `testdata`, all files of a package that serves tests
         alone, and files that only tests embed.
         """
-        if is_test_path(path) or self.find_module(path) in self._testing_folders:
+        if is_test_path(path) or self.find_module_folder(path) in self._test_only_folders:
             return True
-        embedders = () if is_compiled(path) else self.find_embedders(path)
+        embedders = () if is_go_package_file(path) else self.find_embedders(path)
         return bool(embedders) and all(map(self.belongs_to_tests, embedders))
 
     def find_embedders(self, path: str) -> tuple[str, ...]:
@@ -174,14 +174,14 @@ class GoTree:
             relative = path if folder == '.' else path[len(folder) + 1 :]
             embedders |= {
                 file: None
-                for file, _, pattern in self._list_embed_directives(folder)
+                for file, _, pattern in self._list_embed_file_variable_pattern(folder)
                 if is_embedded(pattern, relative)
             }
             if (GO_MOD if folder == '.' else f'{folder}/{GO_MOD}') in self.entries:
                 break
         return tuple(sorted(embedders))
 
-    def _list_embed_directives(self, folder: str) -> tuple[tuple[str, str, str], ...]:
+    def _list_embed_file_variable_pattern(self, folder: str) -> tuple[tuple[str, str, str], ...]:
         """Return Go file, variable and pattern of each `//go:embed` directive of a package."""
         if folder not in self._patterns:
             self._patterns[folder] = tuple(
@@ -194,10 +194,12 @@ class GoTree:
             )
         return self._patterns[folder]
 
-    def _digest_embedded_files(self, path: str) -> tuple[tuple[str, str], ...]:
+    def _digest_files_by_embedding_variable(self, path: str) -> tuple[tuple[str, str], ...]:
         """Return the variables of a Go file that embed files, each with a digest of these files."""
         folder = path.rpartition('/')[0]
-        own = [row for row in self._list_embed_directives(folder or '.') if row[0] == path]
+        own = [
+            row for row in self._list_embed_file_variable_pattern(folder or '.') if row[0] == path
+        ]
         if not own:
             return ()
         files: dict[str, list[str]] = {}
@@ -210,7 +212,7 @@ class GoTree:
                     files.setdefault(name, []).append(f'{relative} {entry.oid!r}')
         return tuple((name, compute_short_hash(*rows)) for name, rows in sorted(files.items()))
 
-    def find_module(self, path: str) -> str:
+    def find_module_folder(self, path: str) -> str:
         """Return the nearest folder at or above a file that has Go files; '.' if there is none.
 
         This package folder takes the place of a module. The file may be of any kind.
@@ -222,7 +224,7 @@ class GoTree:
         """The paths of the Go files that are compiled, by folder."""
         by_folder: dict[str, list[str]] = {}
         for path in self.entries:
-            if is_compiled(path):
+            if is_go_package_file(path):
                 by_folder.setdefault(path.rpartition('/')[0] or '.', []).append(path)
         return {folder: tuple(paths) for folder, paths in by_folder.items()}
 
@@ -255,11 +257,11 @@ class GoTree:
                 )
 
     @cached_property
-    def _testing_folders(self) -> frozenset[str]:
+    def _test_only_folders(self) -> frozenset[str]:
         """The folders of packages that serve tests alone."""
-        candidates = frozenset(filter(may_be_for_tests, self._paths_by_folder))
+        candidates = frozenset(filter(may_be_test_only_package, self._paths_by_folder))
         return (
-            find_packages_for_tests(candidates, self._list_import_edges())
+            find_test_only_packages(candidates, self._list_import_edges())
             if candidates
             else frozenset()
         )
@@ -268,7 +270,7 @@ class GoTree:
         for folder, paths in self._paths_by_folder.items():
             for path in paths:
                 for import_ in self.parse_alone(path).imports:
-                    imported = self.module_paths.find_folder(import_.text)
+                    imported = self.module_paths.find_package_folder(import_.text)
                     if imported is not None and imported != folder:
                         yield ImportEdge(
                             importer=folder, imported=imported, by_test=path.endswith(TEST_SUFFIX)
@@ -299,7 +301,7 @@ class GoTree:
         It can if the type's package is its own or one that it imports.
         """
         folder = type_.path.rpartition('/')[0] or '.'
-        return (folder, type_.outermost) in self._list_visible_packages(path)
+        return (folder, type_.outermost_simple_name) in self._list_visible_packages(path)
 
     def can_see(self, path: str, other: str) -> bool:
         """Return whether a file may use declarations of another file: same package, or imported."""
@@ -313,7 +315,9 @@ class GoTree:
         """Return a file's own package and the packages of the revision that it imports."""
         if path not in self._seen:
             parsed = self.parse_alone(path)
-            folders = (self.module_paths.find_folder(import_.text) for import_ in parsed.imports)
+            folders = (
+                self.module_paths.find_package_folder(import_.text) for import_ in parsed.imports
+            )
             packages = {
                 (each, self._find_package_name(each)) for each in folders if each is not None
             }
@@ -394,14 +398,14 @@ class GoFileContext:
 
 def _apply_context(parsed: GoFile, around: GoFileContext) -> GoFile:
     first, others = parsed.types[:1], parsed.types[1:]
-    placed = (_place_package_type(type_, around) for type_ in first)
+    placed = (_apply_context_to_package_type(type_, around) for type_ in first)
     placed_file = replace(parsed, imports=around.imports, types=(*placed, *others))
     if not around.embedded:
         return placed_file
     return replace(placed_file, hash=compute_short_hash(parsed.hash, repr(around.embedded)))
 
 
-def _place_package_type(type_: DeclaredType, around: GoFileContext) -> DeclaredType:
+def _apply_context_to_package_type(type_: DeclaredType, around: GoFileContext) -> DeclaredType:
     placed = replace(type_, interfaces=around.interfaces)
     if not around.embedded:
         return placed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 
-from coevo.languages.core.cut_plans import OldFile, find_insertion_neighbour
+from coevo.languages.core.cut_plans import OldFile, find_new_and_old_neighbour
 from coevo.languages.golang.surgery.pieces import GoOutline, GoPart, GoPiece
 from coevo.languages.spans import Span
 from coevo.languages.text_edits import TextEdits, find_line_end, widen_to_whole_lines
@@ -77,7 +77,7 @@ def add_piece(
     body = b'\n\n'.join(_list_part_texts(file, piece))
     anchors: dict[Hashable, GoPiece] = {name: each for each in standing for name in each.names}
     anchors |= {was.names[0]: at for at, was in file.targets.items() if at in standing}
-    neighbour = find_insertion_neighbour(piece, file.pieces, file.list_slots, anchors)
+    neighbour = find_new_and_old_neighbour(piece, file.pieces, file.list_taken_slots, anchors)
     if neighbour is None:
         gap = b'\n' if file.new.source.endswith(b'\n') else b'\n\n'
         edits.insert(len(file.new.source), gap + body + b'\n')

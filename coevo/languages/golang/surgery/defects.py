@@ -19,7 +19,7 @@ from coevo.languages.text_edits import TextEdits, remove_span, replace_span
 from coevo.model.families import Defect
 from coevo.model.words import Outcome
 
-UNRESOLVED = frozenset({Outcome.COMPILE_ERROR})
+UNKNOWN_NAME_OUTCOMES = frozenset({Outcome.COMPILE_ERROR})
 
 # An index out of range, which neither the compiler nor vet reports.
 _PANICS = b' _ = []int{}[0];'
@@ -109,7 +109,9 @@ def _copy_other_body(source: bytes, test: Node, tests: Sequence[Node]) -> Iterat
     It is the first one with the same parameters; nothing is yielded if there is none.
     """
     for other in tests:
-        if other.id != test.id and _get_parameters(other) == _get_parameters(test):
+        if other.id != test.id and _get_parameter_list_text(other) == _get_parameter_list_text(
+            test
+        ):
             body = _get_body(test)
             text = replace_span(
                 source, body.start_byte, body.end_byte, _get_body(other).text or b''
@@ -220,7 +222,7 @@ def _list_statements(test: Node) -> list[Node]:
     return wrapped[0].named_children if wrapped else children
 
 
-def _get_parameters(test: Node) -> bytes | None:
+def _get_parameter_list_text(test: Node) -> bytes | None:
     listed = test.child_by_field_name('parameters')
     return listed.text if listed is not None else None
 

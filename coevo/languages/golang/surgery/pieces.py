@@ -19,7 +19,7 @@ from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.golang.reading.declared import GoDeclaration, list_declarations
 from coevo.languages.golang.reading.imports import infer_import_names, list_imports
 from coevo.languages.golang.reading.syntax import parse
-from coevo.languages.golang.reading.tests import is_fixture, is_test
+from coevo.languages.golang.reading.tests import is_run_by_framework, is_test
 from coevo.languages.golang.reading.token_walk import GO, GoTokenIndex
 from coevo.languages.golang.reading.tokens import GoTokenRole, GoTokenSlice
 from coevo.languages.spans import Span
@@ -85,7 +85,7 @@ class GoPiece:
         return ''
 
     @property
-    def mentions(self) -> frozenset[str]:
+    def names_to_bring_along(self) -> frozenset[str]:
         """All names in `uses`: the pieces of all of them may come along to another file."""
         return self.uses
 
@@ -208,7 +208,7 @@ class GoOutline:
         others = (piece for piece in self.pieces if piece.names and piece.span not in covered)
         return frozenset(list_used_names(others))
 
-    def find_namesake(self, method: TestMethod) -> TestMethod | None:
+    def find_replaceable_namesake(self, method: TestMethod) -> TestMethod | None:
         """Return the method itself if the file has a function of its name; None if not.
 
         The function need not be a test.
@@ -257,7 +257,7 @@ class GoOutline:
             parts=tuple(map(self._make_part, parts)),
             uses=frozenset(_list_uses(slice_)) - set(names),
             qualifiers=slice_.qualifiers,
-            stays=first is not None and (is_fixture(first) or is_test(first)),
+            stays=first is not None and (is_run_by_framework(first) or is_test(first)),
         )
 
     def _list_read_spans(self, one: GoDeclaration) -> Iterator[Span]:

@@ -15,7 +15,7 @@ from coevo.languages.undoing import (
     LocatedDeclaration,
     Parameter,
     PlainVersion,
-    map_parameters,
+    map_lost_parameters,
 )
 
 _INTEGERS = (
@@ -43,7 +43,7 @@ _FILLED = ('array_type', 'map_type', 'slice_type')
 _NIL = ('function_type', 'interface_type')
 
 
-def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
+def list_versions_with_plain_values(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
     """Return the file with a function that returns plain values, or with a variable that holds one.
 
     Pointers point to zero values. Empty for a function without a body, and for a variable whose
@@ -108,12 +108,12 @@ def list_parameters(holder: Node | None) -> tuple[Parameter, ...]:
         Parameter(name=name, type=type_, is_variadic=node.type.startswith('variadic'))
         for node in declarations
         if node.type in ('parameter_declaration', 'variadic_parameter_declaration')
-        for type_ in [_name_type(node)]
+        for type_ in [_get_parameter_type(node)]
         for name in list(map(get_text, node.children_by_field_name('name'))) or ['']
     )
 
 
-def _name_type(node: Node) -> str:
+def _get_parameter_type(node: Node) -> str:
     text = get_text(node.child_by_field_name('type'))
     return f'[]{text}' if node.type.startswith('variadic') else text
 
@@ -191,7 +191,7 @@ def restore_body_under_new_signature(
         text = b'' if was is None else old.source[was.start_byte : was.end_byte]
     else:
         was, now = (find_node(at).child_by_field_name('body') for at in (old, new))
-        pairs = map_parameters(
+        pairs = map_lost_parameters(
             _list_receiver_and_parameters(find_node(old)),
             _list_receiver_and_parameters(find_node(new)),
         )

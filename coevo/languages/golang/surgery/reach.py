@@ -13,7 +13,7 @@ from coevo.languages.golang.reading.trees import GoTree, open_tree
 from coevo.languages.layout import Side
 
 
-def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
+def list_names_in_related_files(repository: Repository, rev: str, path: str) -> frozenset[str]:
     """Return all names in the other test files that can see a file's declarations.
 
     Also return each name that another file of the package declares, code included, as `=name`: no
@@ -24,12 +24,12 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
     for other in files.list_paths(Side.TEST):
         if other != path and files.can_see(other, path):
             names |= files.parse_file(other).names
-    for other in list_other_package_files(files, path):
+    for other in list_other_files_of_package(files, path):
         names |= {f'={name}' for name in list_declared_names(files.parse_file(other))}
     return frozenset(names)
 
 
-def list_other_package_files(files: GoTree, path: str) -> Iterator[str]:
+def list_other_files_of_package(files: GoTree, path: str) -> Iterator[str]:
     """Yield the paths of the other files of a file's package, both of code and of tests."""
     own = files.find_package(path)
     for side in Side:

@@ -28,7 +28,7 @@ from coevo.languages.rewriting import (
     rename,
     rewrite_literal,
     swap_neighbours,
-    walk,
+    walk_named_nodes,
     wrap,
 )
 from coevo.languages.spans import Span
@@ -78,13 +78,13 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
         inside = span[0] <= function.start_byte and function.end_byte <= span[1]
         if not inside or function.type not in _DECLARED:
             continue
-        nodes = list(walk(function))
+        nodes = list(walk_named_nodes(function))
         declared = count_declarations_by_name(nodes)
         element_keys = {
             get_text(inner)
             for node in nodes
             if node.type == 'keyed_element'
-            for inner in walk(node.named_children[0])
+            for inner in walk_named_nodes(node.named_children[0])
         }
         for node in nodes:
             left = node.child_by_field_name('left')
@@ -237,16 +237,16 @@ class _Rewriter:
         text = get_text(literal)
         match literal.type:
             case 'int_literal' if type_ in _INTEGERS:
-                return self._compute_integer(text, type_)
+                return self._make_integer_expression(text, type_)
             case 'int_literal' if text.startswith('0') and text != '0':
                 return None  # may be octal
             case 'int_literal' | 'float_literal' if type_ == 'float64':
-                return self._compute_float(text)
+                return self._make_float_expression(text)
             case 'interpreted_string_literal' if type_ == 'string':
-                return self._split_text(text)
+                return self._make_joined_string_expression(text)
         return None
 
-    def _compute_integer(self, text: str, type_: str) -> bytes | None:
+    def _make_integer_expression(self, text: str, type_: str) -> bytes | None:
         try:
             value = int(text, 0)
         except ValueError:
@@ -261,14 +261,14 @@ class _Rewriter:
         written = f'{name}()' if type_ == 'int' else f'{type_}({name}())'
         return f'({value ^ shift} ^ {written})'.encode()
 
-    def _compute_float(self, text: str) -> bytes | None:
+    def _make_float_expression(self, text: str) -> bytes | None:
         try:
             value = float(text.replace('_', ''))
         except ValueError:
             return None
         return f'({value / 2!r} * {self.names.two}())'.encode() if 1e-30 < value < 1e30 else None
 
-    def _split_text(self, text: str) -> bytes | None:
+    def _make_joined_string_expression(self, text: str) -> bytes | None:
         content = text[1:-1]
         if '\\' in content or len(content) < 2:
             return None
@@ -339,10 +339,12 @@ class _Rewriter:
             return None  # the literal is rewritten by itself
         return Rewrite(
             kind=RewriteKind.OPERATOR,
-            pieces=mirror_literal(left, operator, right, mirrored, self._write_literal),
+            pieces=mirror_literal(
+                left, operator, right, mirrored, self._get_equal_expression_or_text
+            ),
         )
 
-    def _write_literal(self, literal: Node) -> bytes:
+    def _get_equal_expression_or_text(self, literal: Node) -> bytes:
         computed = self._make_equal_expression(literal)
         return computed if computed is not None else literal.text or b''
 
@@ -366,7 +368,7 @@ class _Rewriter:
             return
         function = find_enclosing_function(statement)
         results = _list_result_types(function)
-        inside = list(walk(node))
+        inside = list(walk_named_nodes(node))
         operators = {
             operator.type
             for inner in inside
@@ -406,7 +408,7 @@ def _list_result_types(function: Node | None) -> list[str]:
 
 def _find_local_types(function: Node) -> Mapping[str, str]:
     """Return the basic type of each variable that a function declares exactly once."""
-    nodes = list(walk(function))
+    nodes = list(walk_named_nodes(function))
     declared: Counter[str] = count_declarations_by_name(nodes)
     types: dict[str, str] = {}
     for node in nodes:

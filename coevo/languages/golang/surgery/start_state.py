@@ -9,7 +9,7 @@ from coevo.languages.core.cut_plans import CutPlan, OldContent, SurgeryRules
 from coevo.languages.core.start_files import StartFileMaker
 from coevo.languages.declarations import Member
 from coevo.languages.golang.reading.syntax import parse
-from coevo.languages.golang.reading.tests import is_fixture
+from coevo.languages.golang.reading.tests import is_run_by_framework
 from coevo.languages.golang.surgery.cuts import OldGoFile, add_piece, remove_pieces
 from coevo.languages.golang.surgery.import_repair import repair_imports
 from coevo.languages.golang.surgery.pieces import GoOutline, GoPiece, make_outline
@@ -27,7 +27,7 @@ class GoNeeds:
         self._file = file
         # A name that another file of the package declares cannot be declared a second time.
         elsewhere = {name[1:] for name in file.plan.used_elsewhere if name.startswith('=')}
-        self._known = elsewhere.union(*(piece.names for piece in file.plan.left))
+        self._known = elsewhere.union(*(piece.names for piece in file.plan.pieces_sure_to_stay))
 
     def may_be_added(self, piece: GoPiece) -> bool:
         """Return whether a piece may come along: it has names, and none of them is taken.
@@ -52,12 +52,12 @@ class GoNeeds:
             if not self._file.mentions.isdisjoint(names):
                 yield piece
 
-    def list_wildcards(self, brought: AbstractSet[GoPiece]) -> tuple[GoPiece, ...]:
+    def list_wildcard_imports(self, brought: AbstractSet[GoPiece]) -> tuple[GoPiece, ...]:
         """Return (): imports are repaired at the end instead."""
         return ()
 
 
-def _can_replace(new: GoPiece, old: GoPiece) -> bool:
+def _can_old_replace_new(new: GoPiece, old: GoPiece) -> bool:
     """Return whether an old piece can take the place of a new one.
 
     Both must have the same kind and names and one part each, which is not a line of a group.
@@ -94,7 +94,7 @@ def _remove_pieces(
 
 
 def _is_excluded_from_additions(member: Member) -> bool:
-    return '$' in member.owner or member.name == '_' or is_fixture(member)
+    return '$' in member.owner or member.name == '_' or is_run_by_framework(member)
 
 
 def _list_duplicates(file: GoOutline) -> set[str]:
@@ -115,8 +115,8 @@ SURGERY: StartFileMaker[GoOutline, GoPiece] = StartFileMaker(
         find_test=lambda file, method: file.old.find_declaration(method, 'old'),
         make_needs=GoNeeds,
         translate_owner=lambda file, piece: '',
-        list_slots=lambda piece, owner: piece.names,
-        can_replace=_can_replace,
+        list_taken_slots=lambda piece, owner: piece.names,
+        can_replace=_can_old_replace_new,
         render=lambda file, piece, at: file.old.load_part(piece.first_part),
         add=add_piece,
         is_last_taken=True,

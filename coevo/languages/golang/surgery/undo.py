@@ -13,7 +13,7 @@ from coevo.languages.golang.surgery.cuts import remove_parts, wrap_in_keyword
 from coevo.languages.golang.surgery.import_repair import repair_imports
 from coevo.languages.golang.surgery.pieces import GoOutline, GoPart, GoPiece, make_outline
 from coevo.languages.golang.surgery.plain_values import (
-    list_plain_versions as list_plain_versions,
+    list_versions_with_plain_values as list_versions_with_plain_values,
     restore_body_under_new_signature as restore_body_under_new_signature,
 )
 from coevo.languages.text_edits import TextEdits

@@ -3,7 +3,12 @@
 Implements `coevo.languages.measures.Assertions`.
 """
 
-from coevo.languages.java.assertions.calls import expects_exception, find_oracle_lines
-from coevo.languages.java.assertions.texts import classify_assertion, list_assertions
+from coevo.languages.java.assertions.calls import declares_expected_exception, find_oracle_lines
+from coevo.languages.java.assertions.texts import extract_assertion_name, list_assertions
 
-__all__ = ['list_assertions', 'expects_exception', 'classify_assertion', 'find_oracle_lines']
+__all__ = [
+    'list_assertions',
+    'declares_expected_exception',
+    'extract_assertion_name',
+    'find_oracle_lines',
+]

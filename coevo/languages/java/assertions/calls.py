@@ -60,7 +60,7 @@ class Assertion:
         return self.name in _TRUTH
 
     @cached_property
-    def has_message(self) -> bool:
+    def has_message_in_chain(self) -> bool:
         """True if a call of the chain sets a message, such as AssertJ's `as`.
 
         So does Truth's `assertWithMessage`. A message among the arguments of `assertEquals` and the
@@ -79,13 +79,13 @@ class Assertion:
         return self.links[-1].node if self.links else self.call.node
 
 
-def find_assertions(node: Node, *, classes: bool = False) -> Iterator[Assertion]:
+def find_assertions(node: Node, *, into_local_classes: bool = False) -> Iterator[Assertion]:
     """Yield the assertions of known libraries below a node, outer ones first.
 
     With `classes=False`, bodies of local and anonymous classes are skipped. `assertAll` is not
     included; see `find_assertion_groups`.
     """
-    for call in find_calls(node, classes=classes):
+    for call in find_calls(node, into_local_classes=into_local_classes):
         if call.name in ARITY or call.name in _TRUTH or call.name.startswith('assertThat'):
             yield Assertion(call=call, links=find_chained_calls(call))
         elif call.name == 'then' and call.receiver is None and (links := find_chained_calls(call)):
@@ -131,7 +131,7 @@ def find_oracle_lines(source: bytes) -> frozenset[int]:
 
 
 def _iterate_oracle_lines(root: Node) -> Iterator[int]:
-    for node in iterate_nodes(root, classes=True):
+    for node in iterate_nodes(root, into_local_classes=True):
         if (
             node.type == 'assert_statement'
             or is_oracle_reference(node)
@@ -140,7 +140,7 @@ def _iterate_oracle_lines(root: Node) -> Iterator[int]:
             yield from range(node.start_point[0] + 1, node.end_point[0] + 2)
 
 
-def expects_exception(source: bytes, method: TestMethod) -> bool:
+def declares_expected_exception(source: bytes, method: TestMethod) -> bool:
     """Return whether a test's `@Test` annotation names the exception that the test has to throw.
 
     The element is `expected` in JUnit 4 and `expectedExceptions` in TestNG.

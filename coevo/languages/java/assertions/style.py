@@ -18,7 +18,7 @@ from coevo.languages.java.reading.calls import (
     JavaVariable,
     get_text,
     iterate_nodes,
-    list_named_children,
+    list_children_without_comments,
 )
 
 # The number of arguments of an assertion without a message and without a delta.
@@ -130,7 +130,9 @@ def is_text(node: Node, variables: Mapping[str, JavaVariable]) -> bool:
     while parts:
         part = parts.pop()
         if _may_compose_text(part):
-            parts += list_named_children(part)[-2:]  # a text may be a sum of hundreds of lines
+            parts += list_children_without_comments(part)[
+                -2:
+            ]  # a text may be a sum of hundreds of lines
         elif part.type in _STRINGS or _produces_text(part, variables):
             return True
     return False
@@ -162,7 +164,9 @@ def _is_delta(node: Node, variables: Mapping[str, JavaVariable]) -> bool:
     if is_number(node) or _DELTA.search(get_text(node)):
         return True
     parts = (
-        descendant for descendant in iterate_nodes(node, classes=False) if not descendant.children
+        descendant
+        for descendant in iterate_nodes(node, into_local_classes=False)
+        if not descendant.children
     )
     return any(_is_float(part, variables) for part in parts)
 

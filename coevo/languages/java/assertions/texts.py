@@ -71,7 +71,7 @@ def list_assertions(source: str) -> tuple[str, ...]:
     )
 
 
-def classify_assertion(text: str) -> str:
+def extract_assertion_name(text: str) -> str:
     """Return the kind of an assertion text: everything before its first parenthesis."""
     return text.partition('(')[0]
 
@@ -82,8 +82,11 @@ def find_assertion_texts(root: Node) -> Iterator[str]:
     A chain gives one text for each of its checks; see `list_assertions`.
     """
     variables = {variable.name: variable for variable in find_variables(root)}
-    known = {assertion.call.node.id: assertion for assertion in find_assertions(root, classes=True)}
-    for node in iterate_nodes(root, classes=True):
+    known = {
+        assertion.call.node.id: assertion
+        for assertion in find_assertions(root, into_local_classes=True)
+    }
+    for node in iterate_nodes(root, into_local_classes=True):
         if node.type == 'element_value_pair' and normalise_node(node).startswith(_EXPECTED):
             yield f'@Test({normalise_node(node)})'
         elif node.type == 'assert_statement':

@@ -55,11 +55,11 @@ class BuildOutput:
         return self.root / 'tests' / self.rev  # own name: a commit id
 
     @property
-    def built(self) -> Path:
+    def built_test_files(self) -> Path:
         """The folder of processed test resources and generated test sources."""
         return self.root / 'built' / self.rev  # own name: a commit id
 
-    def list_class_folders(self, module: JavaModule) -> Iterator[Path]:
+    def list_main_class_folders(self, module: JavaModule) -> Iterator[Path]:
         """Yield the main class folders of a module and of the sibling modules on its class path.
 
         Folders of test classes and library jars are left out.
@@ -76,26 +76,26 @@ class BuildOutput:
         `src/test/resources`.
         """
         known = self.modules.get(module)
-        processed = self.built / str(known.index) / 'test-classes' if known else None
+        processed = self.built_test_files / str(known.index) / 'test-classes' if known else None
         raw = self.tests / module / 'src/test/resources'
         return next((folder for folder in (processed, raw) if folder and folder.is_dir()), None)
 
-    def list_source_roots(self, module: str) -> tuple[Path, ...]:
+    def list_test_source_roots(self, module: str) -> tuple[Path, ...]:
         """Return the existing folders of a module's test sources, generated ones last."""
         known = self.modules.get(module)
         roots = known.test_source_roots if known else ('src/test/java',)
         folders = [self.tests / module / root for root in roots]
         if known is not None:
-            folders += sorted((self.built / str(known.index) / 'generated').glob('*'))
+            folders += sorted((self.built_test_files / str(known.index) / 'generated').glob('*'))
         return tuple(folder for folder in folders if folder.is_dir())
 
     def remove(self) -> None:
         """Delete all files of the revision."""
-        for folder in (self.code, self.sources, self.tests, self.built):
+        for folder in (self.code, self.sources, self.tests, self.built_test_files):
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def is_source(path: str) -> bool:
+def is_main_source_by_suffix(path: str) -> bool:
     """Return whether a path of the code's tree is a main source, by its suffix.
 
     Files below `src/main/resources` are not sources, even if they end in `.java`.
@@ -120,13 +120,13 @@ def separate_tests_and_code(output: BuildOutput, module_folders: tuple[str, ...]
             classes = join_beneath(output.code, name, module.classes)
             classes.remove()
             _move_folder_if_absent(
-                output.built / str(module.index) / 'classes', classes
+                output.built_test_files / str(module.index) / 'classes', classes
             )  # own name: a number
     output.tests.mkdir(parents=True, exist_ok=True)
-    _move_sources(output.code, output.sources, set(_find_processed_resources(output)))
+    _move_sources(output.code, output.sources, set(_find_resources_with_source_suffix(output)))
 
 
-def _find_processed_resources(output: BuildOutput) -> Iterator[Path]:
+def _find_resources_with_source_suffix(output: BuildOutput) -> Iterator[Path]:
     """Yield the paths, among the classes, of resources with a source's suffix, such as templates.
 
     They lie in `src/main/resources` with the same name.
@@ -149,7 +149,8 @@ def _move_sources(code: Path, sources: Path, kept: Container[Path]) -> None:
         source_names = [
             file
             for file in files
-            if is_source((here / file).relative_to(code).as_posix()) and here / file not in kept
+            if is_main_source_by_suffix((here / file).relative_to(code).as_posix())
+            and here / file not in kept
         ]
         for file in source_names:
             join_beneath(sources, str(here.relative_to(code)), file).move_here(here / file)
@@ -176,13 +177,13 @@ def link_classes(source: Path, target: Path, wanted: Callable[[str], bool]) -> N
                 join_beneath(target, str(here.relative_to(source)), name).add_hard_link(here / name)
 
 
-def link_resources(source: Path, target: Path, *, classes: bool) -> None:
+def link_resources(source: Path, target: Path, *, with_class_files: bool) -> None:
     """Hard-link a folder's regular files without replacing existing ones.
 
     `classes=False` skips class files, which Maven compiled from another pairing of tests and code.
     """
     for path in sorted(source.rglob('*')):
         destination = join_beneath(target, str(path.relative_to(source)))
-        wanted = classes or path.suffix != '.class'
+        wanted = with_class_files or path.suffix != '.class'
         if wanted and path.is_file() and not path.is_symlink() and not destination.is_there():
             destination.add_hard_link(path)

@@ -57,7 +57,7 @@ class CompileReport:
     below: Mapping[str, JavaClass] = field(default_factory=dict)
 
     @property
-    def broken(self) -> tuple[str, ...]:
+    def broken_names(self) -> tuple[str, ...]:
         """The names of everything that does not compile, sorted; `*` if nothing compiles."""
         if self.everything is not None:
             return ('*',)
@@ -107,7 +107,7 @@ class CompileReport:
         possible runner, since JUnit decides; without a result, it does not count.
         """
         classes = {**self.below, **self.classes}
-        ancestors = {other: _find_ancestors(classes, other) for other in classes}
+        ancestors = {other: _find_class_and_ancestors(classes, other) for other in classes}
         concrete = sorted(other for other in classes if not classes[other].abstract)
         plain = [other for other in concrete if name in ancestors[other]]
         runners = [other for other in plain if other in self.classes]
@@ -133,11 +133,11 @@ class CompileReport:
         return tuple(
             other
             for other in sorted({*classes, name})
-            if not bases.isdisjoint(_find_ancestors(classes, other))
+            if not bases.isdisjoint(_find_class_and_ancestors(classes, other))
         )
 
 
-def _find_ancestors(classes: Mapping[str, JavaClass], name: str) -> dict[str, None]:
+def _find_class_and_ancestors(classes: Mapping[str, JavaClass], name: str) -> dict[str, None]:
     """Return a class and all classes and interfaces that it inherits from, as ordered keys.
 
     The class itself comes first.
@@ -165,7 +165,7 @@ def _find_enclosing(classes: Mapping[str, JavaClass], name: str) -> frozenset[st
 
 def _iterate_inherited_and_enclosing(classes: Mapping[str, JavaClass], name: str) -> Iterator[str]:
     """Yield a class, its ancestors, and all classes that enclose one of them."""
-    for ancestor in _find_ancestors(classes, name):
+    for ancestor in _find_class_and_ancestors(classes, name):
         around: str | None = ancestor
         while around:
             yield around

@@ -297,14 +297,24 @@ def _parse_surefire(settings: Mapping[str, Any], here: _ModuleFolder) -> Surefir
     parameters = settings.get('suiteParameters') or {}
     variables = settings.get('environmentVariables') or {}
     more = (
-        _translate_path(path, here) for path in settings.get('additionalClasspathElements') or ()
+        _translate_path_for_test_process(path, here)
+        for path in settings.get('additionalClasspathElements') or ()
     )
     folder = settings.get('workingDirectory')
     return SurefireSettings(
-        arg_line=_translate_text(settings.get('argLine') or ''),
-        properties={name: _translate_text(value) for name, value in sorted(properties.items())},
-        parameters={name: _translate_text(value) for name, value in sorted(parameters.items())},
-        environment={name: _translate_text(value) for name, value in sorted(variables.items())},
+        arg_line=_translate_text_for_test_process(settings.get('argLine') or ''),
+        properties={
+            name: _translate_text_for_test_process(value)
+            for name, value in sorted(properties.items())
+        },
+        parameters={
+            name: _translate_text_for_test_process(value)
+            for name, value in sorted(parameters.items())
+        },
+        environment={
+            name: _translate_text_for_test_process(value)
+            for name, value in sorted(variables.items())
+        },
         working_folder=_locate_in_tree(folder, here) if folder else None,
         assertions=settings.get('enableAssertions') != 'false',
         more_places=tuple(entry for entry in more if entry is not None),
@@ -313,12 +323,12 @@ def _parse_surefire(settings: Mapping[str, Any], here: _ModuleFolder) -> Surefir
     )
 
 
-def _translate_text(text: str) -> str:
+def _translate_text_for_test_process(text: str) -> str:
     """Return a text with the build's folders replaced by those that a test process sees."""
     return text.replace(BUILD_TREE, TREE).replace(HEAD, REPOSITORY)
 
 
-def _translate_path(path: str, here: _ModuleFolder) -> str | None:
+def _translate_path_for_test_process(path: str, here: _ModuleFolder) -> str | None:
     """Translate the path of a file in the tree or of a library; None for any other path."""
     if (library := locate_library(path)) is not None:
         return f'{REPOSITORY}/{library}'

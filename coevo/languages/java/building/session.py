@@ -92,7 +92,7 @@ class JvmSession:
 
     def _ask_once(self, request: Sequence[str], folder: Path) -> JvmAnswer | JvmDeath:
         process = self._ensure_running()
-        process.resume_usage_sampling()
+        process.resume_sampling_and_limits()
         before = process.get_cpu_seconds()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -104,7 +104,7 @@ class JvmSession:
                 )
                 value, files = receive_response(process.stdout, folder, limit=RESPONSE_BYTES)
             except (WireError, OSError):
-                return self._collect_death(process, expired[0] if expired else None)
+                return self._kill_and_describe_death(process, expired[0] if expired else None)
             except BaseException:
                 # a part of an answer may be unread, and the next request must not get it
                 self.close()
@@ -132,7 +132,7 @@ class JvmSession:
             self._served = 0
         return self._process
 
-    def _collect_death(self, process: Process, late: str | None) -> JvmDeath:
+    def _kill_and_describe_death(self, process: Process, late: str | None) -> JvmDeath:
         lingered = not process.ends_within(_LAST_WORDS_SECONDS)
         process.kill()
         status = process.wait(timeout=10)

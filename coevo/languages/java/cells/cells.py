@@ -20,7 +20,7 @@ from coevo.languages.java.building.settings import JavacSettings, make_compile_r
 from coevo.languages.java.cells.compiled_cells import (
     CompiledCell,
     find_edited_resources,
-    find_edited_source_roots,
+    find_roots_of_edited_sources,
     iterate_with_dependencies,
     list_test_class_siblings,
     make_absent_cell,
@@ -28,7 +28,11 @@ from coevo.languages.java.cells.compiled_cells import (
     make_uncompilable_cell,
 )
 from coevo.languages.java.cells.edited_code import CodeEditor, EditedCode
-from coevo.languages.java.cells.edited_files import Files, is_below, write_files
+from coevo.languages.java.cells.edited_files import (
+    Files,
+    is_at_or_below,
+    write_files_skipping_deleted,
+)
 from coevo.languages.java.cells.runners import ReactorRunners
 from coevo.languages.java.revisions.failures import name_test_class
 from coevo.languages.java.revisions.junits import apply_borrowed_settings
@@ -53,7 +57,7 @@ class JavaCells:
         self._ends: frozenset[str] | None = None  # revisions of the current pair
         self.reactor = ReactorRunners(self._get_or_compile, builds.get_output)
 
-    def get_cell(self, key: CellKey) -> CompiledCell:
+    def get_or_compile_cell(self, key: CellKey) -> CompiledCell:
         """Return the cell of a key; compile it unless it is kept. May remove old edited cells."""
         cell = self._get_or_compile(key)
         self._remove_oldest_cells()
@@ -83,15 +87,15 @@ class JavaCells:
             else known
         )
 
-    def remove_edited_and_other_cells(self, revs: Collection[str]) -> None:
+    def remove_edited_and_other_cells(self, kept_revs: Collection[str]) -> None:
         """Remove all edited cells, and the cells with a revision that is not in `revs`.
 
         `revs` are the two ends of the current pair. Does nothing if they are the same as at the
         last call.
         """
-        if self._ends == frozenset(revs):
+        if self._ends == frozenset(kept_revs):
             return
-        self._ends = frozenset(revs)
+        self._ends = frozenset(kept_revs)
         for key in tuple(self._cells):
             if key.edits is not None or not {key.tests_rev, key.code_rev} <= self._ends:
                 self._remove_cell(key)
@@ -101,11 +105,13 @@ class JavaCells:
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
         """Compile variants of one source file, each by itself; see `CodeEditor.check_variants`."""
-        folder = self._builds.make_folder(
+        folder = self._builds.locate_folder_creating_parents(
             'checks', compute_short_hash(str(id(self)), code_rev, path)
         )
         try:
-            return self._make_editor(code_rev, folder).check_variants(module, path, variants)
+            return self._make_editor_in_empty_folder(code_rev, folder).check_variants(
+                module, path, variants
+            )
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -124,7 +130,7 @@ class JavaCells:
         changed = key.edits.tests if key.edits else ()
         output = folder / key.module / known.test_classes
         launcher = self._builds.launcher
-        siblings = [dependency for cell in below for dependency in cell.folders]
+        siblings = [dependency for cell in below for dependency in cell.test_class_folders]
         places = launcher.list_compile_class_path(known, code, siblings, code_edits.classes)
         javac = JavacSettings(
             class_path=tuple(places),
@@ -132,8 +138,8 @@ class JavaCells:
             without=tuple(launcher.locate_in_sandbox(tests.tests / path) for path, _ in changed),
         )
         roots = [
-            *tests.list_source_roots(key.module),
-            *find_edited_source_roots(self._get_layer_folder(key), tests, code, key.module),
+            *tests.list_test_source_roots(key.module),
+            *find_roots_of_edited_sources(self._get_layer_folder(key), tests, code, key.module),
         ]
         answer = self._ask_with_retry(
             make_compile_request([launcher.locate_in_sandbox(root) for root in roots], javac),
@@ -152,7 +158,7 @@ class JavaCells:
             broken=tuple(
                 sorted(
                     {
-                        *report.broken,
+                        *report.broken_names,
                         *(name for dependency in below for name in dependency.compiled.broken),
                     }
                 )
@@ -164,7 +170,7 @@ class JavaCells:
         """Return a module's test classes whose files were left out as unread and are not edited."""
         edited = {path for path, _ in key.edits.tests} if key.edits else set()
         paths = self._builds.list_too_nested_tests(key.tests_rev) - edited
-        return [name_test_class(path) for path in sorted(paths) if is_below(path, key.module)]
+        return [name_test_class(path) for path in sorted(paths) if is_at_or_below(path, key.module)]
 
     def _ask_with_retry(self, request: Sequence[str], output: Path) -> JvmAnswer | JvmDeath:
         answer = self._session.ask(request, output)
@@ -182,11 +188,11 @@ class JavaCells:
         """
         donor = tests.modules.get(key.module)
         edited = dict(find_edited_resources(key, donor))
-        write_files(output, edited.items())
+        write_files_skipping_deleted(output, edited.items())
         resources = tests.find_test_resources(key.module)
         if resources is not None:
             compiled_by_maven = donor is not None and donor.tests_compiled
-            link_resources(resources, output, classes=not compiled_by_maven)
+            link_resources(resources, output, with_class_files=not compiled_by_maven)
         for name, content in edited.items():
             if content is None:
                 join_beneath(output, name).remove()
@@ -203,7 +209,7 @@ class JavaCells:
         if code.failure is not None:
             return make_uncompilable_cell(key, self._get_folder(key), code)
         layer = self._get_layer_folder(key)
-        write_files(layer, key.edits.tests)
+        write_files_skipping_deleted(layer, key.edits.tests)
         bare = self._find_equivalent_key(key, code)
         cell = self._compile_cell(key, code) if bare is None else self._get_or_compile(bare)
         compiled = replace(
@@ -235,7 +241,7 @@ class JavaCells:
         names = [key.module]
         if known is not None:
             names += list_test_class_siblings(known, self._builds.get_output(key.code_rev))
-        if not any(is_below(path, name) for path, _ in key.edits.tests for name in names):
+        if not any(is_at_or_below(path, name) for path, _ in key.edits.tests for name in names):
             return replace(key, edits=None)
         return replace(key, edits=CellEdits(tests=key.edits.tests)) if key.edits.code else None
 
@@ -244,13 +250,13 @@ class JavaCells:
             return NO_EDITS
         key = (code_rev, files)
         if key not in self._codes:
-            self._codes[key] = self._make_editor(
+            self._codes[key] = self._make_editor_in_empty_folder(
                 code_rev, self._get_code_folder(key)
             ).compile_edits(files)
             return self._codes[key]
         return replace(self._codes[key], cpu_seconds=0.0)
 
-    def _make_editor(self, code_rev: str, folder: Path) -> CodeEditor:
+    def _make_editor_in_empty_folder(self, code_rev: str, folder: Path) -> CodeEditor:
         shutil.rmtree(folder, ignore_errors=True)
         output = self._builds.get_output(code_rev)
         others = [
@@ -295,13 +301,15 @@ class JavaCells:
             shutil.rmtree(self._get_code_folder(key), ignore_errors=True)
 
     def _get_folder(self, key: CellKey) -> Path:
-        return self._builds.make_folder('cells', self._make_name(key))
+        return self._builds.locate_folder_creating_parents('cells', self._make_name(key))
 
     def _get_layer_folder(self, key: CellKey) -> Path:
-        return self._builds.make_folder('edits', self._make_name(key))
+        return self._builds.locate_folder_creating_parents('edits', self._make_name(key))
 
     def _get_code_folder(self, key: tuple[str, Files]) -> Path:
-        return self._builds.make_folder('code-edits', compute_short_hash(str(id(self)), repr(key)))
+        return self._builds.locate_folder_creating_parents(
+            'code-edits', compute_short_hash(str(id(self)), repr(key))
+        )
 
     def _make_name(self, key: CellKey) -> str:
         return compute_short_hash(str(id(self)), repr(key))

@@ -11,7 +11,7 @@ from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.compilation import CompileReport
 from coevo.languages.java.building.report import JavaModule
 from coevo.languages.java.cells.edited_code import EditedCode
-from coevo.languages.java.cells.edited_files import is_below
+from coevo.languages.java.cells.edited_files import is_at_or_below
 
 MODULE_ABSENT = 'module_absent'
 
@@ -38,9 +38,9 @@ class CompiledCell:
     removed_sources: tuple[str, ...] = ()
 
     @property
-    def folders(self) -> tuple[Path, ...]:
+    def test_class_folders(self) -> tuple[Path, ...]:
         """The folders of test classes of this cell and of the cells in `below`, its own last."""
-        return (*(folder for cell in self.below for folder in cell.folders), self.folder)
+        return (*(folder for cell in self.below for folder in cell.test_class_folders), self.folder)
 
 
 def iterate_with_dependencies(cell: CompiledCell) -> Iterator[CompiledCell]:
@@ -67,12 +67,14 @@ def make_sibling_key(key: CellKey, module: str) -> CellKey:
     """
     edits = key.edits
     if edits is not None:
-        tests = tuple(file_edit for file_edit in edits.tests if is_below(file_edit[0], module))
+        tests = tuple(
+            file_edit for file_edit in edits.tests if is_at_or_below(file_edit[0], module)
+        )
         edits = CellEdits(tests=tests, code=edits.code) if tests or edits.code else None
     return CellKey(tests_rev=key.tests_rev, code_rev=key.code_rev, module=module, edits=edits)
 
 
-def find_edited_source_roots(
+def find_roots_of_edited_sources(
     layer: Path, tests: BuildOutput, code: BuildOutput, module: str
 ) -> Iterator[Path]:
     """Yield the folders below `layer` that hold edited test sources of a module, if they exist.

@@ -11,7 +11,7 @@ from coevo.languages.cells import CheckedSource
 from coevo.languages.java.building.build_outputs import (
     RESOURCES,
     BuildOutput,
-    is_source,
+    is_main_source_by_suffix,
     link_classes,
 )
 from coevo.languages.java.building.compilation import has_out_of_space_error, name_compiler_death
@@ -22,13 +22,13 @@ from coevo.languages.java.cells.edited_files import (
     CheckedSets,
     EditedSources,
     Files,
-    compute_depth,
-    find_top_level_types,
-    is_below,
+    count_folders_in_path,
+    find_top_level_type_paths,
+    is_at_or_below,
     is_in_family,
-    move_classes,
+    move_classes_adding_constants,
     select_java_sources,
-    write_files,
+    write_files_skipping_deleted,
 )
 from coevo.languages.java.processes.launch import Launcher
 from coevo.storage.beneath import join_beneath
@@ -87,14 +87,18 @@ class CodeEditor:
         layer, classes, sources = (
             self._folder / entry for entry in ('files', 'classes', 'sources')
         )
-        write_files(layer, [entry for entry in files if not is_source(entry[0])])
-        write_files(sources, [entry for entry in files if is_source(entry[0])])
+        write_files_skipping_deleted(
+            layer, [entry for entry in files if not is_main_source_by_suffix(entry[0])]
+        )
+        write_files_skipping_deleted(
+            sources, [entry for entry in files if is_main_source_by_suffix(entry[0])]
+        )
         removed_paths = [path for path, content in files if content is None]
         edited = EditedCode(
             layers=(layer, classes),
             sources=(sources,),
-            removed=tuple(path for path in removed_paths if not is_source(path)),
-            removed_sources=tuple(path for path in removed_paths if is_source(path)),
+            removed=tuple(path for path in removed_paths if not is_main_source_by_suffix(path)),
+            removed_sources=tuple(path for path in removed_paths if is_main_source_by_suffix(path)),
         )
         for name, own in self._group_by_module(files).items():
             edited = self._compile_module(edited, self._code.modules[name], own)
@@ -114,9 +118,11 @@ class CodeEditor:
         places = []
         for number, variant in enumerate(variants):
             folder = self._folder / str(number)
-            write_files(folder, ((path, variant),))
+            write_files_skipping_deleted(folder, ((path, variant),))
             places.append(folder)
-        base = self._mirror_classes(module, find_top_level_types([original] if original else []))
+        base = self._mirror_classes(
+            module, find_top_level_type_paths([original] if original else [])
+        )
         javac = self._make_javac_settings(module, {module.path: (base,)}, _WITHOUT_DEBUG)
         return tuple(self._check_folders(places, javac))
 
@@ -150,9 +156,9 @@ class CodeEditor:
         """
         files_by_module: dict[str, list[tuple[str, bytes | None]]] = {}
         for path, content in files:
-            owners = [name for name in self._code.modules if is_below(path, name)]
+            owners = [name for name in self._code.modules if is_at_or_below(path, name)]
             if owners:
-                files_by_module.setdefault(max(owners, key=compute_depth), []).append(
+                files_by_module.setdefault(max(owners, key=count_folders_in_path), []).append(
                     (path, content)
                 )
         order = sorted(files_by_module, key=lambda name: self._code.modules[name].index)
@@ -168,7 +174,9 @@ class CodeEditor:
         class_folder = join_beneath(edited.layers[1], module.path, module.classes).path
         sources = select_java_sources(module, files)
         if not sources:
-            removed_paths = list(self._lay_out_resources(module, files, class_folder))
+            removed_paths = list(
+                self._write_resources_and_list_deleted(module, files, class_folder)
+            )
             classes = {
                 **edited.classes,
                 module.path: (class_folder, self._locate_built_classes(module)),
@@ -185,9 +193,11 @@ class CodeEditor:
         edited, compiled_folder = self._compile_sources(edited, module, own, paths, base)
         if compiled_folder is None:
             return edited
-        move_classes(compiled_folder, class_folder, self._list_class_folders(module))
+        move_classes_adding_constants(
+            compiled_folder, class_folder, self._list_class_folders_at_ends(module)
+        )
         removed_paths = [
-            *self._lay_out_resources(module, files, class_folder),
+            *self._write_resources_and_list_deleted(module, files, class_folder),
             *self._find_removed_classes(module, family, class_folder),
         ]
         return replace(
@@ -244,8 +254,8 @@ class CodeEditor:
         own = EditedSources(
             folder=self._folder / 'sets' / str(module.index), before=before, after=after
         )
-        write_files(own.folder / 'before', before)
-        write_files(own.folder / 'after', after)
+        write_files_skipping_deleted(own.folder / 'before', before)
+        write_files_skipping_deleted(own.folder / 'after', after)
         return own
 
     def _compile_whole_module(
@@ -326,7 +336,7 @@ class CodeEditor:
             options=(*options, *more),
         )
 
-    def _list_class_folders(self, module: JavaModule) -> tuple[Path, ...]:
+    def _list_class_folders_at_ends(self, module: JavaModule) -> tuple[Path, ...]:
         """Return the folders of a module's main classes at the ends of the pair that have it."""
         known = [
             (output, output.modules.get(module.path)) for output in (self._code, *self._others)
@@ -343,7 +353,7 @@ class CodeEditor:
         )  # own name: read alone; held to the tree by report.py
 
     def _load_original(self, path: str) -> bytes | None:
-        file = (self._code.sources if is_source(path) else self._code.code) / path
+        file = (self._code.sources if is_main_source_by_suffix(path) else self._code.code) / path
         return file.read_bytes() if file.is_file() and not file.is_symlink() else None
 
     def _mirror_classes(self, module: JavaModule, family: frozenset[str]) -> Path:
@@ -386,7 +396,9 @@ class CodeEditor:
         as_it_lies = built.is_file() and not built.is_symlink() and built.read_bytes() == original
         return None if as_it_lies else FILTERED
 
-    def _lay_out_resources(self, module: JavaModule, files: Files, place: Path) -> Iterator[str]:
+    def _write_resources_and_list_deleted(
+        self, module: JavaModule, files: Files, place: Path
+    ) -> Iterator[str]:
         """Write edited main resources into `place`; yield the tree paths of the deleted ones.
 
         They are written as they are, without Maven's processing.
@@ -395,6 +407,6 @@ class CodeEditor:
         for path, content in files:
             if PurePosixPath(path).is_relative_to(root):
                 name = str(PurePosixPath(path).relative_to(root))
-                write_files(place, ((name, content),))
+                write_files_skipping_deleted(place, ((name, content),))
                 if content is None:
                     yield str(PurePosixPath(module.path, module.classes, name))

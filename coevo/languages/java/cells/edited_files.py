@@ -85,7 +85,7 @@ Files = tuple[tuple[str, bytes | None], ...]
 """Contents by repository path, None where a file is absent."""
 
 
-def write_files(folder: Path, files: Collection[tuple[str, bytes | None]]) -> None:
+def write_files_skipping_deleted(folder: Path, files: Collection[tuple[str, bytes | None]]) -> None:
     """Write files below a folder, replacing existing ones; skip those whose content is None.
 
     The folder is created and must belong to coevo alone. Raises: UnsafePath for a path that leads
@@ -99,22 +99,24 @@ def write_files(folder: Path, files: Collection[tuple[str, bytes | None]]) -> No
             target.create_file(content)
 
 
-def is_below(path: str, folder: str) -> bool:
+def is_at_or_below(path: str, folder: str) -> bool:
     """Return whether a path lies in a module's folder or is that folder; all paths lie in `.`."""
     return PurePosixPath(path).is_relative_to(folder) or folder == '.'
 
 
-def compute_depth(name: str) -> int:
+def count_folders_in_path(module_path: str) -> int:
     """Return the number of folders in a module's path."""
-    return len(PurePosixPath(name).parts)
+    return len(PurePosixPath(module_path).parts)
 
 
-def find_top_level_types(sources: Iterable[bytes]) -> frozenset[str]:
+def find_top_level_type_paths(sources: Iterable[bytes]) -> frozenset[str]:
     """Return the top-level types of sources, as paths without a suffix: `pkg/Outer`."""
-    return frozenset(_format_type_path(type_) for type_ in _parse_types(sources) if not type_.outer)
+    return frozenset(
+        _format_type_path(type_) for type_ in _parse_types(sources) if not type_.enclosing_name
+    )
 
 
-def list_type_names(sources: Iterable[bytes]) -> frozenset[str]:
+def list_type_paths(sources: Iterable[bytes]) -> frozenset[str]:
     """Return all types of sources, as paths without a suffix: `pkg/Outer$Inner`."""
     return frozenset(map(_format_type_path, _parse_types(sources)))
 
@@ -144,7 +146,7 @@ def is_in_family(file: Path, folder: Path, family: frozenset[str]) -> bool:
         return True  # not made by a compiler, so only its name can decide
 
 
-def move_classes(source: Path, target: Path, versions: Sequence[Path]) -> None:
+def move_classes_adding_constants(source: Path, target: Path, versions: Sequence[Path]) -> None:
     """Move the class files of `source` to `target`, and delete `source` with its other files.
 
     Other files are dropped, since those of annotation processors may describe all sources. Each
@@ -348,13 +350,13 @@ class EditedSources:
     @property
     def family(self) -> frozenset[str]:
         """The top-level types that the sources declare before the edit."""
-        return find_top_level_types([text for _, text in self.before])
+        return find_top_level_type_paths([text for _, text in self.before])
 
     @property
     def loses_types(self) -> bool:
         """True if the sources declare a type before the edit that they do not declare after it."""
-        after = list_type_names(text for _, text in self.after if text)
-        return bool(list_type_names(text for _, text in self.before) - after)
+        after = list_type_paths(text for _, text in self.after if text)
+        return bool(list_type_paths(text for _, text in self.before) - after)
 
     def find_compile_error(self, result: CheckedSets) -> str | None:
         """Return the compiler's error in the edited sources; None if they compile.

@@ -123,7 +123,7 @@ class ReactorRunners:
     def _list_test_source_words(self, rev: str, module: str) -> frozenset[bytes]:
         """Return all identifiers and keywords in a module's test sources, also in comments."""
         words: set[bytes] = set()
-        for root in self._get_output(rev).list_source_roots(module):
+        for root in self._get_output(rev).list_test_source_roots(module):
             if root not in self._words:
                 while len(self._words) >= _MOST_ROOTS:
                     del self._words[next(iter(self._words))]

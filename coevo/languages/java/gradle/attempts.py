@@ -49,9 +49,9 @@ def build_by_gradle(
         f'source={WORKSPACE}/code/{output.rev}',
         f'work={BUILD_TREE}',
     ]
-    answer = session.ask(request, output.built)
+    answer = session.ask(request, output.built_test_files)
     if isinstance(answer, JvmDeath) and answer.reason != 'time':
-        answer = session.ask(request, output.built)
+        answer = session.ask(request, output.built_test_files)
     return BuildAttempt(
         answer=answer, builder=format_gradle_name(gradle), cpu_seconds=get_cpu_seconds(answer)
     )

@@ -15,7 +15,7 @@ from coevo.languages.java.commands import SUREFIRE
 from coevo.languages.java.gradle.attempts import is_built_by_gradle
 from coevo.languages.java.tools.artifacts import ArtifactProxy, list_upstreams
 from coevo.languages.java.tools.jdk_supply import JdkSupply
-from coevo.languages.java.tools.jdks import Jdk, choose_jdk, find_alike_jdks, find_jdks
+from coevo.languages.java.tools.jdks import Jdk, choose_jdk_for_tools, find_alike_jdks, find_jdks
 from coevo.languages.java.tools.libraries import fetch_libraries, load_pins
 from coevo.languages.java.tools.toolchain import Toolchain, prepare_toolchain
 from coevo.languages.kits import Kit
@@ -106,7 +106,7 @@ KIT = '/kit'
 _MAVEN = f'{KIT}/maven'
 
 
-def list_tool_mounts(tools: Toolchain) -> tuple[Mount, ...]:
+def list_tool_mounts_without_system_jdk(tools: Toolchain) -> tuple[Mount, ...]:
     """Return the mounts of Maven and the JDK for an agent's sandbox.
 
     The JDK is left out if it lies below `/usr` (but not `/usr/local`), which the sandbox has
@@ -121,7 +121,7 @@ def list_tool_mounts(tools: Toolchain) -> tuple[Mount, ...]:
 
 
 def list_system_jdk_mounts(tools: Toolchain) -> tuple[Mount, ...]:
-    """Return the mount of the JDK that `list_tool_mounts` leaves out; () if it has it."""
+    """Return the mount of the JDK that `list_tool_mounts_without_system_jdk` leaves out; () if it has it."""
     return (_make_jdk_mount(tools.java_home),) if _is_below_system_folder(tools.java_home) else ()
 
 
@@ -194,7 +194,7 @@ exec tar --create --file=- --format=gnu --hard-dereference --directory=/w/m2 . \
 """
 
 
-def fetch_kit_libraries(
+def fetch_kit_libraries_into_cache(
     sandbox: Sandbox, task: TaskRow, place: Path, tools: Toolchain, say: Say
 ) -> Path:
     """Return the cache folder with the libraries of a task's revision, in Maven's layout.
@@ -231,7 +231,7 @@ def _fetch_with_maven(
     shared = find_cache_folder() / 'maven'
     job = Job(
         argv=('/bin/sh', '-c', _FETCH),
-        mounts=(Mount(source=place, target='/in'), *list_tool_mounts(tools)),
+        mounts=(Mount(source=place, target='/in'), *list_tool_mounts_without_system_jdk(tools)),
         environment=make_tool_environment(tools),
         limits=_LIMITS,
     )
@@ -288,7 +288,7 @@ class MavenKits:
         """
         self._sandbox, self._folder, self._say = sandbox, folder, say
         (folder / 'settings.xml').write_text(_OFFLINE)
-        jdk = choose_jdk(find_jdks())
+        jdk = choose_jdk_for_tools(find_jdks())
         self._console = fetch_libraries(_CONSOLE, jdk, say, "JUnit's console")
 
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
@@ -296,12 +296,12 @@ class MavenKits:
 
         Downloads the JDK and the libraries if need be. Raises: Transient if a download fails.
         """
-        tools = prepare_toolchain(self._say, _find_jdk(task, self._say))
-        libraries = fetch_kit_libraries(self._sandbox, task, place, tools, self._say)
+        tools = prepare_toolchain(self._say, _find_or_install_jdk(task, self._say))
+        libraries = fetch_kit_libraries_into_cache(self._sandbox, task, place, tools, self._say)
         (console,) = (pin.file for pin in load_pins(_CONSOLE))
         return Kit(
             mounts=(
-                *list_tool_mounts(tools),
+                *list_tool_mounts_without_system_jdk(tools),
                 Mount(source=self._console, target=_LIBRARIES),
                 Mount(source=libraries, target=_REPOSITORY),
                 Mount(source=self._folder, target=f'{KIT}/settings'),
@@ -318,9 +318,9 @@ class MavenKits:
         )
 
 
-def _find_jdk(task: TaskRow, say: Say) -> Jdk | None:
+def _find_or_install_jdk(task: TaskRow, say: Say) -> Jdk | None:
     """Return the task's JDK or one of its feature release, installed if need be; or None."""
     if task.environment is None:
         return None
-    JdkSupply(brings=True, say=say).can_provide(task.environment.runtime)
+    JdkSupply(brings=True, say=say).try_to_provide(task.environment.runtime)
     return next(iter(find_alike_jdks(task.environment.runtime, find_jdks())), None)

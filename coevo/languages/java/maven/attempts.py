@@ -128,7 +128,7 @@ class MavenBuildAttempts:
                 attempt = self._build_without_needless_plugins(output, session)
             spent += attempt.cpu_seconds
             if _count_built_modules(attempt.answer) > _count_built_modules(best.answer):
-                names = tuple(sorted(each.override for each in replacements))
+                names = tuple(sorted(each.override_name for each in replacements))
                 best, best_try = dataclasses.replace(attempt, overrides=names), attempt
         if best_try is not attempt:
             # The last try replaced the files of the best one.
@@ -164,16 +164,21 @@ class MavenBuildAttempts:
         answer = self._build_in_session(output, session, without)
         failures = None if isinstance(answer, JvmDeath) else _describe_failures(answer)
         options = _load_text(output.code / JVM_OPTIONS)
-        if not _is_worth_retrying(answer, options) or (failures, options) in self._hopeless:
+        if (
+            not _is_worth_retrying_by_command(answer, options)
+            or (failures, options) in self._hopeless
+        ):
             return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=get_cpu_seconds(answer))
         command = make_build_request(output, self._java_home, sorted(without))
-        again = session.ask(command, output.built)
+        again = session.ask(command, output.built_test_files)
         spent = get_cpu_seconds(answer) + get_cpu_seconds(again)
         if _count_built_modules(again) > _count_built_modules(answer):
             return BuildAttempt(answer=again, builder=COMMAND, cpu_seconds=spent)
         self._hopeless.add((failures, options))
         if _count_built_modules(answer):  # the second try replaced its files
-            answer = session.ask(make_build_request(output, without=sorted(without)), output.built)
+            answer = session.ask(
+                make_build_request(output, without=sorted(without)), output.built_test_files
+            )
             spent += get_cpu_seconds(answer)
         return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=spent)
 
@@ -188,14 +193,18 @@ class MavenBuildAttempts:
         """
         request = make_build_request(output, without=sorted(without))
         fresh = session.is_fresh
-        answer = session.ask(request, output.built)
+        answer = session.ask(request, output.built_test_files)
         if isinstance(answer, JvmDeath):
-            return answer if answer.reason in TOO_LONG else session.ask(request, output.built)
+            return (
+                answer
+                if answer.reason in TOO_LONG
+                else session.ask(request, output.built_test_files)
+            )
         if _describe_failures(answer) in self._confirmed or find_failed_needless_plugins(answer):
             return answer
         if not fresh:
             session.close()
-            again = session.ask(request, output.built)
+            again = session.ask(request, output.built_test_files)
             if isinstance(again, JvmDeath):
                 return again
             spent = again.cpu_seconds + answer.cpu_seconds
@@ -223,7 +232,7 @@ def find_failed_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]
     return frozenset(needless)
 
 
-def _is_worth_retrying(answer: JvmAnswer | JvmDeath, options: str) -> bool:
+def _is_worth_retrying_by_command(answer: JvmAnswer | JvmDeath, options: str) -> bool:
     """Return whether Maven's own command may succeed where the build in the session's JVM failed.
 
     `options` is the text of `.mvn/jvm.config`, which only the command applies. False if the build

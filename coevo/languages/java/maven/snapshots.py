@@ -39,7 +39,7 @@ class Replacement:
     version: str
 
     @property
-    def override(self) -> str:
+    def override_name(self) -> str:
         """The name of the replacement in a row's `override`, as `lib-1.2-for-1.2-SNAPSHOT`."""
         return f'{self.artifact}-{self.version}-for-{self.snapshot}'
 

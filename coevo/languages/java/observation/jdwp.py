@@ -148,7 +148,7 @@ class JdwpClient:
         """
         while True:
             while not self._waiting:
-                self._receive_packet()
+                self._receive_reply_or_store_events()
             yield list(_parse_events(JdwpPacketReader(self._waiting.popleft())))
 
     # -- commands
@@ -267,7 +267,7 @@ class JdwpClient:
             struct.pack('>iiBBB', 11 + len(data), number, 0, group, command) + data
         )
         while True:
-            reply = self._receive_packet()
+            reply = self._receive_reply_or_store_events()
             if reply is not None:
                 answered, code, body = reply
                 if answered != number:
@@ -276,7 +276,7 @@ class JdwpClient:
                     raise JdwpError(f'the JVM refused command {group}.{command}', code)
                 return JdwpPacketReader(body)
 
-    def _receive_packet(self) -> tuple[int, int, bytes] | None:
+    def _receive_reply_or_store_events(self) -> tuple[int, int, bytes] | None:
         """Return a reply's number, error and data; for events, store them and return None."""
         size, number, flags = struct.unpack('>iiB', self._receive_exactly(9))
         if not 11 <= size <= _LARGEST:

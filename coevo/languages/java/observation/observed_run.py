@@ -65,7 +65,7 @@ class ObservedRun:
             )
         ]
 
-    def find_reached_lines(self) -> dict[str, frozenset[int]]:
+    def find_reached_lines_by_type(self) -> dict[str, frozenset[int]]:
         """Return the watched lines that were executed, by top-level type.
 
         Waits for the end of the JVM. The result is empty if the JVM could not be observed to its

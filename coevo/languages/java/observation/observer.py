@@ -202,7 +202,7 @@ class Observer:
     def _find_target_indexes(self, method: JdwpMethod) -> tuple[int, ...]:
         if method.modifiers & _NO_CODE:
             return ()
-        types = parse_parameter_types(method.signature)
+        types = parse_parameter_descriptors(method.signature)
         return tuple(
             index
             for index, target in enumerate(self._targets)
@@ -251,17 +251,17 @@ class Observer:
         inside = bool(state.open) and state.open[-1].depth == depth
         if location.index == 0 and key in self._entries:
             if not inside:  # otherwise a loop jumped back to the first instruction
-                self._enter_method(thread, depth, self._entries[key])
+                self._record_method_entry(thread, depth, self._entries[key])
             if self._returns_at_once(location):
-                self._leave_method(thread, depth)
+                self._record_method_exit(thread, depth)
         elif position in self._exits:
-            self._leave_method(thread, depth)
+            self._record_method_exit(thread, depth)
 
     def _returns_at_once(self, location: CodeLocation) -> bool:
         code = self._debugger.fetch_byte_code(location.type, location.method)
         return next(find_return_indexes(code[:1]), None) == 0
 
-    def _enter_method(self, thread: int, depth: int, places: Sequence[int]) -> None:
+    def _record_method_entry(self, thread: int, depth: int, places: Sequence[int]) -> None:
         invocation = Invocation()
         for target_index in places:
             self.seen.invocations[target_index].append(invocation)
@@ -270,7 +270,7 @@ class Observer:
         if state.request is None:
             state.request, state.exceptions = self._debugger.stop_on_exceptions(thread), 0
 
-    def _leave_method(self, thread: int, depth: int, thrown: tuple[str, ...] = ()) -> None:
+    def _record_method_exit(self, thread: int, depth: int, thrown: tuple[str, ...] = ()) -> None:
         state = self._threads[thread]
         while state.open and state.open[-1].depth >= depth:
             open_invocation = state.open.pop()
@@ -297,9 +297,9 @@ class Observer:
         ]
         if left:
             thrown = tuple(
-                self._list_superclass_names(self._debugger.find_class_of(event.exception))
+                self._list_class_and_superclass_names(self._debugger.find_class_of(event.exception))
             )
-            self._leave_method(event.thread, left[0].depth, thrown)
+            self._record_method_exit(event.thread, left[0].depth, thrown)
 
     def _fetch_and_check_stack(
         self, thread: int, location: CodeLocation | None
@@ -326,13 +326,13 @@ class Observer:
                 return index
         return len(frames)
 
-    def _list_superclass_names(self, type_: int) -> Iterator[str]:
+    def _list_class_and_superclass_names(self, type_: int) -> Iterator[str]:
         while type_:
             yield self._debugger.fetch_class_name(type_)
             type_ = self._debugger.find_superclass(type_)
 
 
-def parse_parameter_types(signature: str) -> list[str]:
+def parse_parameter_descriptors(signature: str) -> list[str]:
     """Return the parameters of a method's descriptor, such as I, [J and Ljava/lang/String;."""
     types, at = [], 1
     while signature[at] != ')':

@@ -90,19 +90,21 @@ class ClassArchives:
         """Return the path, on the host, of an archive's list of classes; it need not exist."""
         return self._lists / f'{key}.classes'  # own name: a digest
 
-    def make_archive(self, key: str, rehearsal: ArchiveRehearsal) -> float:
+    def make_archive_counting_cpu_seconds(self, key: str, rehearsal: ArchiveRehearsal) -> float:
         """Run the two jobs that make an archive, store it, and return the CPU seconds used.
 
         May remove the archives that were not used for longest. If a job fails, no archive is stored
         and nothing is raised.
         """
-        listed, used = self._run_for_output(rehearsal.listing, rehearsal.request, _LIST_BYTES)
+        listed, used = self._run_for_output_and_cpu_seconds(
+            rehearsal.listing, rehearsal.request, _LIST_BYTES
+        )
         names = [line for line in listed.splitlines() if _NAME.fullmatch(line)]
         if not names:
             return used
         durable.write_durably(self.locate_class_list(key), [b'\n'.join(names) + b'\n'])
         self.locate_class_list(key).chmod(0o644)
-        archive, more = self._run_for_output(rehearsal.dumping, b'', _ARCHIVE_BYTES)
+        archive, more = self._run_for_output_and_cpu_seconds(rehearsal.dumping, b'', _ARCHIVE_BYTES)
         self.locate_class_list(key).unlink()
         if archive:
             self._remove_oldest_archives()
@@ -118,7 +120,9 @@ class ClassArchives:
         for old in archives[ARCHIVES_KEPT - 1 :]:
             old.unlink(missing_ok=True)
 
-    def _run_for_output(self, job: Job, request: bytes, limit: int) -> tuple[bytes, float]:
+    def _run_for_output_and_cpu_seconds(
+        self, job: Job, request: bytes, limit: int
+    ) -> tuple[bytes, float]:
         """Run a job with a request on its standard input; return its output and CPU seconds.
 
         The output is empty if the job fails or writes more than `limit` bytes.

@@ -41,19 +41,19 @@ def select_usable_options(line: str) -> Iterator[str]:
 
     The module's docstring says which are left out.
     """
-    options = [*_parse_options(line)]
+    options = [*_parse_allowed_options(line)]
     unfilled = [option for option in options if _is_module_path_in_target(*_split_option(*option))]
     for option in options:
         name, value = _split_option(*option)
         if option in unfilled:
             continue
         if unfilled and name == '--add-modules':
-            yield from _make_add_modules_option(value)
+            yield from _make_add_jdk_modules_option(value)
         else:
             yield from option if option[1] else option[:1]
 
 
-def _parse_options(line: str) -> Iterator[tuple[str, str]]:
+def _parse_allowed_options(line: str) -> Iterator[tuple[str, str]]:
     """Yield each allowed option of a line with its value if that is a separate word, else with ''.
 
     Options with an unfilled placeholder are left out.
@@ -77,7 +77,7 @@ def _is_module_path_in_target(name: str, value: str) -> bool:
     return name in _MODULE_PATH and all(map(_MADE_BY_MAVEN.search, value.split(':')))
 
 
-def _make_add_modules_option(names: str) -> Iterator[str]:
+def _make_add_jdk_modules_option(names: str) -> Iterator[str]:
     """Yield the option with only the modules that belong to the JDK; nothing if none is left."""
     left = [name for name in names.split(',') if _OF_THE_JDK.match(name)]
     if left:

@@ -114,7 +114,7 @@ class Launcher:
             request=encode_request('rehearsal', plan.targets),
             listing=replace(job, argv=(shell, option, LAY_OUT_AND_LIST, *rest), limits=LIMITS),
             dumping=make_dump_job(
-                dumped, self.toolchain.java, self.locate_in_sandbox(list_file), plan.libraries
+                dumped, self.toolchain.java, self.locate_in_sandbox(list_file), plan.leading_jars
             ),
         )
 
@@ -268,10 +268,10 @@ class Launcher:
             yield f'-XX:SharedArchiveFile={plan.archive}'
         yield from self.list_jvm_options(plan)
         yield '-cp'
-        yield ':'.join(plan.libraries if plan.reload_classes else plan.class_path)
+        yield ':'.join(plan.leading_jars if plan.reload_classes else plan.class_path)
         yield 'coevo.worker.Worker'
         yield from (agent.jar for agent in plan.agents[:1])
-        yield from plan.folders if plan.reload_classes else ()
+        yield from plan.class_path_after_leading_jars if plan.reload_classes else ()
 
     def list_jvm_options(self, plan: LaunchPlan) -> Iterator[str]:
         """Yield the JVM options that a plan's workaround and its module's POM add to JVM_OPTIONS.

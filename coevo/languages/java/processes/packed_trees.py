@@ -38,7 +38,7 @@ class PackedTrees:
         self._folder = folder
         self._packed: dict[tuple[tuple[Path, ...], tuple[str, ...]], Path] = {}
 
-    def get_archive(self, layers: Sequence[Path], removed: Sequence[str]) -> Path:
+    def get_or_pack_archive(self, layers: Sequence[Path], removed: Sequence[str]) -> Path:
         """Return the archive of the layers laid over each other, without removed files.
 
         Packs them if they are not packed yet. A later layer hides files of an earlier one.

@@ -60,14 +60,14 @@ class LaunchPlan:
     reload_classes: bool = False  # reload the class path's folders for each target
 
     @property
-    def libraries(self) -> tuple[str, ...]:
+    def leading_jars(self) -> tuple[str, ...]:
         """The jars at the head of the class path, before its first folder."""
         return tuple(takewhile(lambda place: place.endswith('.jar'), self.class_path))
 
     @property
-    def folders(self) -> tuple[str, ...]:
+    def class_path_after_leading_jars(self) -> tuple[str, ...]:
         """The class path from its first folder on; it may contain jars that were not moved."""
-        return self.class_path[len(self.libraries) :]
+        return self.class_path[len(self.leading_jars) :]
 
 
 # The order of a test class path: libraries first where this makes no difference to the tests.

@@ -139,7 +139,7 @@ def run_watched(
     (reason,) = runs[-1].explain_unconfirmed_passes([target.expects])
     if recorded is None or verdict is None or verdict.outcome is not Outcome.PASS or reason:
         return None, batch
-    return replace(recorded, reached=runs[-1].find_reached_lines()), batch
+    return replace(recorded, reached=runs[-1].find_reached_lines_by_type()), batch
 
 
 def _collect_recordings(heard: NumberedReport) -> list[TargetRecording | None]:
@@ -178,7 +178,9 @@ def _run_again_if_killed(
     """
     used = 0.0
     for _ in range(MOST_KILLS):
-        heard, batch, killed, clean = _run_once(sandbox, job, targets, accompany)
+        heard, batch, killed, clean = _run_once_with_killed_and_clean(
+            sandbox, job, targets, accompany
+        )
         used += batch.cpu_seconds
         if not killed:
             break
@@ -187,7 +189,7 @@ def _run_again_if_killed(
     return heard, replace(batch, cpu_seconds=used)
 
 
-def _run_once(
+def _run_once_with_killed_and_clean(
     sandbox: Sandbox,
     job: Job,
     targets: Sequence[RunTarget],
@@ -219,7 +221,7 @@ def _run_once(
         with watch_limits(process, heard, bounds):
             for event in read_events(stream, nonce):
                 heard.handle_event(event)
-        status, killed = _wait_for_end(process)
+        status, killed = _wait_for_status_and_outside_kill(process)
         used = process.get_cpu_seconds()
         noise = process.get_last_error_output()
     finally:
@@ -237,7 +239,7 @@ def has_infra_verdict(batch: VerdictBatch) -> bool:
     )
 
 
-def _wait_for_end(process: Process) -> tuple[str, bool]:
+def _wait_for_status_and_outside_kill(process: Process) -> tuple[str, bool]:
     """Return the process's exit status or exceeded limit, and whether something else killed it.
 
     If it closes its channel but does not end soon, it is killed here, and the flag is False.

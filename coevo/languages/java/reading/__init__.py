@@ -18,7 +18,7 @@ from coevo.languages.java.reading.syntax import parse as parse, parse_uncached a
 from coevo.languages.java.reading.tests import (
     find_tests as find_tests,
     guess_class_under_test as guess_class_under_test,
-    is_fixture as is_fixture,
+    is_run_by_framework as is_run_by_framework,
     list_expected_throws as list_expected_throws,
 )
 from coevo.languages.java.reading.tokens import LEXIS as LEXIS, list_words as list_words
@@ -32,6 +32,6 @@ may_request_any_fixture = reading.request_no_fixtures
 list_reference_names = reading.name_by_stem
 list_watch_names = reading.name_by_types
 explain_refusal = reading.accept_any_file
-compute_version = partial(
+compute_parser_digest = partial(
     grammars.hash_parser, 'tree-sitter-java', None, grammars, syntax, tokens, tests
 )

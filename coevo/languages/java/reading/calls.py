@@ -46,12 +46,12 @@ def get_text(node: Node) -> str:
     return (node.text or b'').decode(errors='replace')
 
 
-def list_named_children(node: Node) -> list[Node]:
+def list_children_without_comments(node: Node) -> list[Node]:
     """Return the children that are neither punctuation nor comments."""
     return [child for child in node.named_children if child.type not in COMMENTS]
 
 
-def iterate_nodes(node: Node, *, classes: bool) -> Iterator[Node]:
+def iterate_nodes(node: Node, *, into_local_classes: bool) -> Iterator[Node]:
     """Yield a node and all of its descendants in source order.
 
     With `classes=False`, skip the bodies of local and anonymous classes.
@@ -61,12 +61,12 @@ def iterate_nodes(node: Node, *, classes: bool) -> Iterator[Node]:
         current = stack.pop()
         yield current
         below = reversed(current.children)
-        stack += [child for child in below if classes or child.type not in _CLASS_BODIES]
+        stack += [child for child in below if into_local_classes or child.type not in _CLASS_BODIES]
 
 
-def find_calls(node: Node, *, classes: bool = False) -> Iterator[JavaCall]:
+def find_calls(node: Node, *, into_local_classes: bool = False) -> Iterator[JavaCall]:
     """Yield the method calls in a node, itself included; see `iterate_nodes` for `classes`."""
-    for descendant in iterate_nodes(node, classes=classes):
+    for descendant in iterate_nodes(node, into_local_classes=into_local_classes):
         if descendant.type == 'method_invocation':
             yield parse_call(descendant)
 
@@ -78,7 +78,7 @@ def parse_call(invocation: Node) -> JavaCall:
     return JavaCall(
         name=get_text(name) if name is not None else '',
         receiver=invocation.child_by_field_name('object'),
-        arguments=tuple(list_named_children(arguments)) if arguments is not None else (),
+        arguments=tuple(list_children_without_comments(arguments)) if arguments is not None else (),
         node=invocation,
     )
 
@@ -99,7 +99,7 @@ def find_variables(node: Node) -> Iterator[JavaVariable]:
 
     Bodies of local and anonymous classes are skipped.
     """
-    for descendant in iterate_nodes(node, classes=False):
+    for descendant in iterate_nodes(node, into_local_classes=False):
         if descendant.type in _DECLARING:
             for declarator in descendant.children_by_field_name('declarator'):
                 yield from _parse_variable(descendant, declarator)
@@ -117,7 +117,7 @@ def _parse_variable(declaration: Node, declarator: Node) -> Iterator[JavaVariabl
     if (
         declared == 'var'
         and value is not None
-        and (created := find_created_type(value)) is not None
+        and (created := find_created_type_name(value)) is not None
     ):
         declared = created
     bound = declaration.type == 'enhanced_for_statement'
@@ -126,7 +126,7 @@ def _parse_variable(declaration: Node, declarator: Node) -> Iterator[JavaVariabl
     )
 
 
-def find_created_type(node: Node) -> str | None:
+def find_created_type_name(node: Node) -> str | None:
     """Return the simple name of the type that `new` creates; None for any other expression."""
     if node.type != 'object_creation_expression':
         return None

@@ -16,24 +16,28 @@ from coevo.languages.traces import ExecutedMethod
 _PARAMETER = re.compile(r'\[*(?:L([^;]+);|[BCDFIJSZ])')
 
 
-def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
+def is_part_of(executed_method: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
     """Return whether an executed method is the given member of a type, or lies inside it.
 
     Lambdas and local classes lie inside the member that contains them. If `member` is None, return
     whether the method belongs to the type itself, and not to a nested one.
     """
     if member is None:
-        return one.type == type_.name
+        return executed_method.type == type_.name
     name = '<init>' if member.kind == 'constructor' else member.name
-    if one.type == type_.name and one.method == name:
+    if executed_method.type == type_.name and executed_method.method == name:
         overloads = [m for m in type_.members if (m.kind, m.name) == (member.kind, member.name)]
         return (
             len(overloads) == 1
-            or _starts_or_ends_in(one, member)
-            or _matches_descriptor(one, member, overloads)
+            or _starts_or_ends_in(executed_method, member)
+            or _matches_descriptor(executed_method, member, overloads)
         )
-    inside = one.type.startswith(f'{type_.name}$') or one.method.startswith('lambda$')
-    return inside and bool(one.first_line) and _is_inside_member(one, member)
+    inside = executed_method.type.startswith(f'{type_.name}$') or executed_method.method.startswith(
+        'lambda$'
+    )
+    return (
+        inside and bool(executed_method.first_line) and _is_inside_member(executed_method, member)
+    )
 
 
 def _is_inside_member(one: ExecutedMethod, member: Member) -> bool:

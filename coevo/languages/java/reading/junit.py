@@ -39,7 +39,7 @@ class JUnitLibraries:
     last: tuple[str, ...] = ()
 
 
-def choose_junit_libraries(class_path: Sequence[str]) -> JUnitLibraries | None:
+def choose_junit_libraries_to_add(class_path: Sequence[str]) -> JUnitLibraries | None:
     """Return the libraries to add to a test class path, given the file names of its jars.
 
     Returns None if the class path contains no test framework.

@@ -13,7 +13,7 @@ from coevo.languages.java.reading.calls import (
     JavaVariable,
     find_variables,
     get_text,
-    list_named_children,
+    list_children_without_comments,
 )
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
@@ -54,12 +54,12 @@ class JavaSource:
             JavaTest(file=self, type=type_, member=member) for type_, member in declared_tests
         )
 
-    def list_enclosing_types(self, type_: DeclaredType) -> list[DeclaredType]:
+    def list_type_and_enclosing_types(self, type_: DeclaredType) -> list[DeclaredType]:
         """Return a type and all types that enclose it."""
-        names, outer = {type_.name}, type_.outer
+        names, outer = {type_.name}, type_.enclosing_name
         while outer:
             names.add(outer)
-            outer = next((t.outer for t in self.file.types if t.name == outer), '')
+            outer = next((t.enclosing_name for t in self.file.types if t.name == outer), '')
         return [t for t in self.file.types if t.name in names]
 
     def imports_any_of(self, *packages: str) -> bool:
@@ -100,7 +100,7 @@ class JavaTest:
         Of several with the same name, the innermost one is kept.
         """
         variables_by_name: dict[str, JavaVariable] = {}
-        for type_ in self.file.list_enclosing_types(self.type):
+        for type_ in self.file.list_type_and_enclosing_types(self.type):
             for member in type_.members:
                 if member.kind == 'field':
                     for variable in find_variables(self.file.find_node(member)):
@@ -121,14 +121,14 @@ def get_annotation_values(declaration: Node, name: str) -> dict[str, str]:
     """
     values: dict[str, str] = {}
     for modifiers in (child for child in declaration.children if child.type == 'modifiers'):
-        for annotation in list_named_children(modifiers):
+        for annotation in list_children_without_comments(modifiers):
             written = annotation.child_by_field_name('name')
             arguments = annotation.child_by_field_name('arguments')
             if written is None or arguments is None or erase_type_name(get_text(written)) != name:
                 continue
             for pair in (
                 child
-                for child in list_named_children(arguments)
+                for child in list_children_without_comments(arguments)
                 if child.type == 'element_value_pair'
             ):
                 key, value = (pair.child_by_field_name(field) for field in ('key', 'value'))

@@ -203,7 +203,7 @@ class _JavaSyntaxReader:
         header = self.tokens.slice_spans(subtract_holes(_get_span(node), nested + bodies))
         shape = self.tokens.slice_spans(subtract_holes(_get_span(node), nested + all_members))
         modifiers = _list_modifiers(node)
-        superclass, interfaces = self._find_supertypes(node)
+        superclass, interfaces = self._find_superclass_and_interface_names(node)
         return DeclaredType(
             name=name,
             simple=simple,
@@ -213,7 +213,7 @@ class _JavaSyntaxReader:
             interfaces=interfaces,
             abstract='abstract' in modifiers or node.type == 'interface_declaration',
             modifiers=modifiers,
-            annotations=self._list_annotations(node),
+            annotations=self._list_annotation_names(node),
             declaration=self._format_declaration(node, body.start_byte if body else node.end_byte),
             header_hash=compute_short_hash(*header.texts),
             shape_hash=compute_short_hash(*shape.replace_own_names(simple, simple)),
@@ -291,7 +291,7 @@ class _JavaSyntaxReader:
             parameters=self._list_erased_parameter_types(node, variables),
             modifiers=_list_modifiers(node)
             | ({'static'} if node.type == 'static_initializer' else set()),
-            annotations=self._list_annotations(node),
+            annotations=self._list_annotation_names(node),
             declaration=declaration,
             source=self.get_text(node),
             start_byte=node.start_byte,
@@ -302,7 +302,7 @@ class _JavaSyntaxReader:
             hash=compute_short_hash(*found.texts),
             bare_hash=compute_short_hash(*found.replace_own_names(name, simple)),
             body_hash=self._hash_body(node, name, simple),
-            body_at=self._find_body_offset(node),
+            body_at=self._find_body_offset_in_text(node),
             calls=found.calls,
             types=found.types,
             names=found.names,
@@ -310,7 +310,7 @@ class _JavaSyntaxReader:
             tokens=found.texts,
         )
 
-    def _find_comment_before(self, at: int) -> int | None:
+    def _find_start_of_comment_before(self, at: int) -> int | None:
         """Return the start of the comment before `at` if only white space lies between.
 
         Returns None otherwise.
@@ -324,7 +324,7 @@ class _JavaSyntaxReader:
         Only comments that begin their own lines count; a blank line ends them.
         """
         start, source = node.start_byte, self.source
-        while (begin := self._find_comment_before(start)) is not None:
+        while (begin := self._find_start_of_comment_before(start)) is not None:
             end = find_code_end(source, start)
             if source.count(b'\n', end, start) > 1 or not begins_line(source, begin):
                 break
@@ -339,7 +339,7 @@ class _JavaSyntaxReader:
             'body', *self.tokens.slice_spans([_get_span(body)]).replace_own_names(name, simple)
         )
 
-    def _find_body_offset(self, node: Node) -> int | None:
+    def _find_body_offset_in_text(self, node: Node) -> int | None:
         body = node.child_by_field_name('body')
         if body is None:
             return None
@@ -377,12 +377,14 @@ class _JavaSyntaxReader:
         text = b' '.join(pieces).decode(errors='replace')
         return ' '.join(_COMMENT.sub(' ', text).split())
 
-    def _list_annotations(self, node: Node) -> tuple[str, ...]:
+    def _list_annotation_names(self, node: Node) -> tuple[str, ...]:
         nodes = [n for n in _list_modifier_nodes(node) if n.type.endswith('annotation')]
         names = [n.child_by_field_name('name') for n in nodes]
         return tuple(erase_type_name(self.get_text(name)) for name in names if name is not None)
 
-    def _find_supertypes(self, node: Node) -> tuple[str | None, tuple[str, ...]]:
+    def _find_superclass_and_interface_names(
+        self, node: Node
+    ) -> tuple[str | None, tuple[str, ...]]:
         superclass, interfaces = None, []
         for child in node.children:
             if child.type == 'superclass':

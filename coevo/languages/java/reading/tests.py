@@ -87,21 +87,21 @@ def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, 
     above = _TestAncestry(resolve)
     tests = []
     for type_ in file.types:
-        junit3 = above.is_test_case(type_)
-        whole = above.is_test_class(type_)
+        junit3 = above.extends_junit3_test_case(type_)
+        whole = above.has_class_level_test_annotation(type_)
         for member in type_.members:
             if member.kind == 'method' and _has_body(member):
                 annotated = _has_test_annotation(member, here, above)
                 if (
                     annotated
                     or (junit3 and _is_junit3_test(member))
-                    or (whole and _is_testng_test(member))
+                    or (whole and _is_test_by_class_annotation(member))
                 ):
                     tests.append((type_, member))
     return tuple(tests)
 
 
-def is_fixture(member: Member) -> bool:
+def is_run_by_framework(member: Member) -> bool:
     """Return whether the test framework itself runs or injects a member of a test class.
 
     This holds for constructors, initializers, `setUp`, `tearDown` and members with an annotation of
@@ -141,14 +141,14 @@ class _TestAncestry:
     def __init__(self, resolve: Resolve) -> None:
         self._resolve = resolve
         self._marks = AncestryQuery(self._look_up_test_annotation)
-        self._test_classes = AncestryQuery(self._look_up_test_class)
-        self._test_cases = AncestryQuery(self._look_up_test_case)
+        self._test_classes = AncestryQuery(self._look_up_class_level_annotation)
+        self._test_cases = AncestryQuery(self._look_up_junit3_test_case)
 
     def is_test_annotation(self, annotation: str) -> bool:
         """Return whether an annotation is a test annotation or is annotated with one."""
         return self._marks.holds_for_any_ancestor(annotation)
 
-    def is_test_class(self, type_: DeclaredType) -> bool:
+    def has_class_level_test_annotation(self, type_: DeclaredType) -> bool:
         """Return whether a class has `@Test` on itself or on a superclass.
 
         TestNG then treats every public method of the class as a test.
@@ -159,7 +159,7 @@ class _TestAncestry:
             type_.superclass
         )
 
-    def is_test_case(self, type_: DeclaredType) -> bool:
+    def extends_junit3_test_case(self, type_: DeclaredType) -> bool:
         """Return whether a class extends JUnit 3's TestCase, as far as its ancestors are known.
 
         A superclass that is not known is judged by its name, such as PlexusTestCase or XMLTestCase.
@@ -181,14 +181,14 @@ class _TestAncestry:
         types = [type_ for type_ in self._resolve(name) if type_.kind == 'annotation']
         return name in TEST_ANNOTATIONS, {each for type_ in types for each in type_.annotations}
 
-    def _look_up_test_class(self, name: str) -> tuple[bool, set[str]]:
+    def _look_up_class_level_annotation(self, name: str) -> tuple[bool, set[str]]:
         types = list(self._resolve(name))
         marked = [type_ for type_ in types if 'Test' in type_.annotations]
         plain = [type_ for type_ in types if 'Test' not in type_.annotations]
         above = {type_.superclass for type_ in plain if type_.superclass is not None}
         return any(type_.kind == 'class' for type_ in marked), above
 
-    def _look_up_test_case(self, name: str) -> tuple[bool, set[str]]:
+    def _look_up_junit3_test_case(self, name: str) -> tuple[bool, set[str]]:
         types = list(self._resolve(name))
         if not types:
             return name.endswith('TestCase'), set()
@@ -201,7 +201,7 @@ def _is_junit3_test(member: Member) -> bool:
     return named and _is_public_void(member)
 
 
-def _is_testng_test(member: Member) -> bool:
+def _is_test_by_class_annotation(member: Member) -> bool:
     return FIXTURE_ANNOTATIONS.isdisjoint(member.annotations) and _is_public_void(member)
 
 

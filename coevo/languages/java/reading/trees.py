@@ -24,7 +24,7 @@ from coevo.languages.java.reading.syntax import parse
 from coevo.languages.layout import ProductionKind, Side
 from coevo.languages.located_types import (
     find_folder_above,
-    find_meant_types,
+    find_meant_test_types,
     find_no_companions,
     find_no_embedders,
     group_paths_by_side,
@@ -46,7 +46,7 @@ class JavaTree:
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
-    resolve_type = find_meant_types
+    resolve_test_type = find_meant_test_types
     find_types_sharing_fixtures = find_no_companions
     find_embedders = find_no_embedders
 
@@ -93,12 +93,12 @@ class JavaTree:
             return None
         placement = classify_path(path)
         if placement is None:
-            declared = self._declared_folders(self.find_module(path))
+            declared = self._declared_folders(self.find_module_folder(path))
             above = [folder for folder in declared if path.startswith(folder.path)]
             return next((folder.side for folder in above if not folder.is_resource), None)
         return None if placement.is_resource else placement.side
 
-    def is_source(self, path: str) -> bool:
+    def belongs_to_code(self, path: str) -> bool:
         """Return whether a file of any kind lies in a folder of main sources or main resources."""
         return self._find_side_of_any_file(path) is Side.SOURCE
 
@@ -109,24 +109,24 @@ class JavaTree:
     def find_production_kind(self, path: str) -> ProductionKind | None:
         """Return the kind of a file that its module ships; None for any other path."""
         entry = self.entries.get(path)
-        if entry is None or not self.is_source(path):
+        if entry is None or not self.belongs_to_code(path):
             return None
-        return classify_production(path, self._declared_folders(self.find_module(path)))
+        return classify_production(path, self._declared_folders(self.find_module_folder(path)))
 
     def _find_side_of_any_file(self, path: str) -> Side | None:
         placement = classify_path(path)
         return self._find_declared_side(path) if placement is None else placement.side
 
     def _find_declared_side(self, path: str) -> Side | None:
-        declared = self._declared_folders(self.find_module(path))
+        declared = self._declared_folders(self.find_module_folder(path))
         return next((folder.side for folder in declared if path.startswith(folder.path)), None)
 
-    def find_module(self, path: str) -> str:
+    def find_module_folder(self, path: str) -> str:
         """Return the nearest folder above a file that is a module, or '.' if there is none."""
-        return find_folder_above(path, self.modules)
+        return find_folder_above(path, self.module_folders)
 
     @cached_property
-    def modules(self) -> frozenset[str]:
+    def module_folders(self) -> frozenset[str]:
         """The folders of all modules: those with a POM.
 
         If the root has no POM, folders that contain a standard `src` folder are modules too: a
@@ -184,7 +184,10 @@ class JavaTree:
             return any(i.text == type_.canonical_name for i in imported)
         if file.package == type_.package:
             return True
-        if type_.type.simple != type_.outermost and type_.outermost in file.names:
+        if (
+            type_.type.simple != type_.outermost_simple_name
+            and type_.outermost_simple_name in file.names
+        ):
             return True
         holders = {type_.package, type_.canonical_name.rpartition('.')[0]}
         return any(i.name == '*' and i.text in holders for i in file.imports)
@@ -230,7 +233,7 @@ def _parse_pom(content: bytes) -> _Pom | None:
         elements = root.findall(f'{{*}}build/{{*}}{names}')
         if elements:
             folders[names] = tuple(_iterate_folders(elements, side, is_resource=is_resource))
-    parent, parent_name = _find_parent_pom(root)
+    parent, parent_name = _find_parent_pom_and_name(root)
     return _Pom(
         name=_find_text(root, 'artifactId'),
         folders=folders,
@@ -248,7 +251,7 @@ def _iterate_folders(
             yield DeclaredFolder(path=f'{folder}/', side=side, is_resource=is_resource)
 
 
-def _find_parent_pom(root: ElementTree.Element) -> tuple[str | None, str]:
+def _find_parent_pom_and_name(root: ElementTree.Element) -> tuple[str | None, str]:
     """Return the path from a POM's folder to its parent, and the parent's name.
 
     The path is None if the POM has no parent, or one that Maven takes from a repository.
@@ -368,7 +371,7 @@ def _has_generated_annotation(source: bytes, file: SourceFile) -> bool:
     imported = {item.text for item in file.imports if item.name == 'Generated'}
     ours = any(f'{package}.Generated' in imported for package in _ANNOTATIONS)
     wild = any(item.name == '*' and item.text in _ANNOTATIONS for item in file.imports)
-    for type_ in (type_ for type_ in file.types if not type_.outer):
+    for type_ in (type_ for type_ in file.types if not type_.enclosing_name):
         if _EVOSUITE in type_.annotations:
             return True
         if 'Generated' in type_.annotations:

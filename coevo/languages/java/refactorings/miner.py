@@ -73,7 +73,10 @@ class RefactoringMiner:
         left, right = (
             {_sanitise_path(p): _decode_text(c) for p, c in end.items()} for end in (old, new)
         )
-        folders = _list_folders((*old, *all_old)), _list_folders((*new, *all_new))
+        folders = (
+            _list_folders_and_parents((*old, *all_old)),
+            _list_folders_and_parents((*new, *all_new)),
+        )
         answer = self.process.request_refactorings(
             MinerPairEnd(files=left, folders=folders[0]),
             MinerPairEnd(files=right, folders=folders[1]),
@@ -126,7 +129,7 @@ def _fetch_contents(
     return old, new
 
 
-def _list_folders(paths: Iterable[str]) -> tuple[str, ...]:
+def _list_folders_and_parents(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the folders of Java files and all of their parents, sorted."""
     direct = {PurePosixPath(path).parent for path in paths if path.endswith(SUFFIX)}
     folders = {str(ancestor) for folder in direct for ancestor in (folder, *folder.parents)}

@@ -18,8 +18,8 @@ from typing import Any, cast
 
 import psutil
 
-from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
-from coevo.languages.java.tools.toolchain import fetch_class_path
+from coevo.languages.java.tools.jdks import choose_jdk_for_tools, find_jdks
+from coevo.languages.java.tools.toolchain import fetch_refactoring_miner_jars
 from coevo.languages.refactorings import RefactoringsUnknown
 from coevo.model.errors import Fatal
 
@@ -108,7 +108,7 @@ class RefactoringProcess:
         if self._no_jvm:
             return RefactoringsUnknown.NO_JVM
         try:
-            jdk = choose_jdk(find_jdks())
+            jdk = choose_jdk_for_tools(find_jdks())
         except Fatal:
             self._no_jvm = True
             return RefactoringsUnknown.NO_JVM
@@ -116,7 +116,7 @@ class RefactoringProcess:
             [
                 *(sys.executable, '-m', 'coevo.languages.java.refactorings.worker'),
                 str(jdk.home / 'lib' / 'server' / 'libjvm.so'),
-                os.pathsep.join(map(str, fetch_class_path(jdk))),
+                os.pathsep.join(map(str, fetch_refactoring_miner_jars(jdk))),
                 str(self._limits.heap_bytes),
                 str(os.getpid()),
             ],

@@ -45,7 +45,7 @@ _NUMBER = re.compile(r'(?<![\d.+])(?:1\.)?(\d{1,2})(?!\d)')
 _KNOWN = range(5, 40)
 
 
-def find_named_jdks(repository: Repository, rev: str) -> frozenset[int]:
+def find_named_jdk_releases(repository: Repository, rev: str) -> frozenset[int]:
     """Return the JDK feature releases that a revision's CI and version files name, as {8, 11}.
 
     coevo need not have these JDKs.
@@ -83,7 +83,9 @@ ADOPTION = timedelta(days=365)
 MOST_TRIES = 3
 
 
-def rank_jdks(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
+def choose_jdks_to_try(
+    demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]
+) -> tuple[Jdk, ...]:
     """Return the JDKs to try, best first: at most `MOST_TRIES`, one of each feature release.
 
     The first one is the newest allowed release up to the long-term release that was usual at the
@@ -120,10 +122,10 @@ def find_usual_release(made: datetime | None) -> int:
     return max((release for release, came in LONG_TERM if came <= day), default=LONG_TERM[0][0])
 
 
-def rank_jdks_for_pair(
+def choose_jdks_to_try_for_pair(
     repository: Repository, pair: Pair, jdks: Sequence[Jdk], gradles: Sequence[Gradle] = ()
 ) -> tuple[Jdk, ...]:
-    """Return the JDKs to try for a pair, best first; see `rank_jdks`.
+    """Return the JDKs to try for a pair, best first; see `choose_jdks_to_try`.
 
     The requirements of both ends are combined, since both are built with one JDK: no label may come
     from a change of JDK.
@@ -141,9 +143,9 @@ def rank_jdks_for_pair(
     both = JdkDemand(
         lowest=max(lowest, default=None),
         highest=min(highest, default=None),
-        named=find_named_jdks(repository, pair.new.rev),
+        named=find_named_jdk_releases(repository, pair.new.rev),
     )
-    return rank_jdks(both, pair.new.committer_date, jdks)
+    return choose_jdks_to_try(both, pair.new.committer_date, jdks)
 
 
 class BuildsByJdk:
@@ -157,9 +159,13 @@ class BuildsByJdk:
 
     def list_candidates(self, pair: Pair) -> tuple[Jdk, ...]:
         """Return the JDKs to try, in order; some of them may have to be installed."""
-        return rank_jdks_for_pair(self._run.repository, pair, self._jdks.offered, self._run.gradles)
+        return choose_jdks_to_try_for_pair(
+            self._run.repository, pair, self._jdks.offered, self._run.gradles
+        )
 
-    def iterate_available(self, candidates: Sequence[Jdk]) -> Iterator[Jdk | None]:
+    def iterate_candidates_installing_missing(
+        self, candidates: Sequence[Jdk]
+    ) -> Iterator[Jdk | None]:
         """Yield the available candidates, each installed when its turn comes.
 
         If there is none, yield the newest known JDK; if no JDK is known at all, yield None, so that
@@ -187,7 +193,7 @@ class BuildsByJdk:
                 self._builds_by_jdk[jdk] = SharedBuilds(self._run, jdk)
             return self._builds_by_jdk[jdk]
 
-    def forget_revision(self, rev: str) -> None:
+    def remove_builds_of_revision(self, rev: str) -> None:
         """Delete the builds of a revision with every JDK."""
         for builds in tuple(self._builds_by_jdk.values()):
-            builds.forget_revision(rev)
+            builds.remove_builds_of_revision(rev)

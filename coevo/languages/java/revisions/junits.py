@@ -14,7 +14,7 @@ from coevo.languages.java.building.session import JvmDeath, JvmSession
 from coevo.languages.java.places import REPOSITORY
 from coevo.languages.java.processes.launch import Launcher
 from coevo.languages.java.processes.plan import JUnitClassPath
-from coevo.languages.java.reading.junit import JUnitLibraries, choose_junit_libraries
+from coevo.languages.java.reading.junit import JUnitLibraries, choose_junit_libraries_to_add
 from coevo.model.errors import Transient
 
 # The worker needs the platform even to report that no engine knows a test.
@@ -40,7 +40,7 @@ class JUnitChoices:
         self._known: dict[tuple[str, ...], JUnitClassPath] = {}
         self._lock = threading.Lock()
 
-    def get_junit(self, module: JavaModule, session: JvmSession) -> JUnitClassPath:
+    def get_junit_libraries_to_add(self, module: JavaModule, session: JvmSession) -> JUnitClassPath:
         """Return the JUnit libraries to add to a module's class path so that its tests can run.
 
         They may be downloaded by the session. Raises: Transient if they cannot be.
@@ -56,7 +56,7 @@ class JUnitChoices:
         return known
 
     def _choose_junit(self, names: Sequence[str], session: JvmSession) -> JUnitClassPath:
-        chosen = choose_junit_libraries(names) or NO_JUNIT
+        chosen = choose_junit_libraries_to_add(names) or NO_JUNIT
         resolved: tuple[str, ...] = ()
         if chosen.resolve:
             answer = session.ask(
@@ -86,7 +86,7 @@ def apply_borrowed_settings(
     compiler and surefire are the donor's.
     """
     if scope is SettingsScope.TEST_LIBRARIES:
-        libraries = tuple(_merge_test_libraries(module, donor))
+        libraries = tuple(_replace_test_libraries(module, donor))
         same = set(libraries) == set(module.class_path)
         return module if same else dataclasses.replace(module, class_path=libraries)
     return dataclasses.replace(
@@ -97,7 +97,7 @@ def apply_borrowed_settings(
     )
 
 
-def _merge_test_libraries(
+def _replace_test_libraries(
     module: JavaModule, donor: JavaModule
 ) -> Iterator[ReportedClassPathEntry]:
     """Yield the module's entries except test libraries, then the donor's test libraries.

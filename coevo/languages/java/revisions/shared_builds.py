@@ -58,7 +58,7 @@ from coevo.languages.java.revisions.junits import JUnitChoices
 from coevo.languages.java.revisions.run_context import BuildContents, JavaRunContext
 from coevo.languages.java.revisions.sharing import can_share, find_differing_paths, share_outputs
 from coevo.languages.java.tools.gradles import Gradle
-from coevo.languages.java.tools.jdk_supply import list_source_packages
+from coevo.languages.java.tools.jdk_supply import describe_debian_packages_of_jdk
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.model.errors import Transient
@@ -89,7 +89,7 @@ class SharedBuilds:
         self._repository = run.repository
         self.sandbox = run.sandbox
         self.toolchain = prepare_toolchain(run.say, chosen)
-        self._runtime = list_source_packages(self.toolchain.java_home)
+        self._runtime = describe_debian_packages_of_jdk(self.toolchain.java_home)
         self.root = run.make_folder_for(self.toolchain)
         self.shared = run.shared
         self._proxy, self._gradles = run.proxy, run.gradles
@@ -117,7 +117,7 @@ class SharedBuilds:
             *make_jdk_mount_outside_usr(self.toolchain.tools_home, unless=self.toolchain.java_home),
         )
         self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
-        self.junits = JUnitChoices(self.launcher, self.make_folder)
+        self.junits = JUnitChoices(self.launcher, self.locate_folder_creating_parents)
         self.contents = BuildContents(run, self.toolchain, self.get_output, self._choose_gradle)
         self.clock = ProcessClock(self.sandbox, self.launcher.make_clock_probe)
 
@@ -137,7 +137,7 @@ class SharedBuilds:
         """
         archive = None
         if self.toolchain.feature >= OLDEST_WITH_ARCHIVES:
-            archive, _ = self._prepare_archive(
+            archive, _ = self._prepare_archive_and_count_cpu_seconds(
                 settings.list_builder_class_path(self.toolchain),
                 lambda file: prepare_archive_jobs(self.toolchain, self._mounts, self.root, file),
             )
@@ -162,21 +162,21 @@ class SharedBuilds:
             return ()
         return tuple(s for s in find_stand_ins(layers) if s.path not in removed)
 
-    def attach_archive(self, plan: LaunchPlan) -> tuple[LaunchPlan, float]:
+    def attach_archive_and_count_cpu_seconds(self, plan: LaunchPlan) -> tuple[LaunchPlan, float]:
         """Return a plan with its class path and a class archive, and the CPU seconds to make it.
 
         The archive is made if there is none yet; it stays None if the JDK is older than 11 or if
         making it failed.
         """
         plan = self.launcher.arrange_class_path(plan)
-        if launch.WORKER not in plan.libraries or self.toolchain.feature < OLDEST_WITH_ARCHIVES:
+        if launch.WORKER not in plan.leading_jars or self.toolchain.feature < OLDEST_WITH_ARCHIVES:
             return plan, 0.0
-        archive, used = self._prepare_archive(
-            plan.libraries, lambda file: self.launcher.prepare_archive_jobs(plan, file)
+        archive, used = self._prepare_archive_and_count_cpu_seconds(
+            plan.leading_jars, lambda file: self.launcher.prepare_archive_jobs(plan, file)
         )
         return dataclasses.replace(plan, archive=archive), used
 
-    def _prepare_archive(
+    def _prepare_archive_and_count_cpu_seconds(
         self, places: Sequence[str], made_by: Callable[[Path], ArchiveRehearsal]
     ) -> tuple[str | None, float]:
         """Return the class archive of a class path, made if need be, and the CPU seconds for it.
@@ -193,7 +193,7 @@ class SharedBuilds:
         used = 0.0
         with self._archives.lock_for_making(key) as due:
             if due:
-                used = self._archives.make_archive(
+                used = self._archives.make_archive_counting_cpu_seconds(
                     key, made_by(self._archives.locate_class_list(key))
                 )
         return self._archives.find_archive(key), used
@@ -233,7 +233,7 @@ class SharedBuilds:
             self._unread[rev] = find_too_nested_tests(self._repository, rev)
         return self._unread[rev]
 
-    def forget_revision(self, rev: str) -> None:
+    def remove_builds_of_revision(self, rev: str) -> None:
         """Delete the files and the record of a revision's build; do nothing if there is none."""
         with self._sharing:
             entry = self._outputs.pop(rev, None)
@@ -242,7 +242,7 @@ class SharedBuilds:
             if entry is not None:
                 entry[1].remove()
 
-    def make_folder(self, *names: str) -> Path:
+    def locate_folder_creating_parents(self, *names: str) -> Path:
         """Return the path of a folder of the workspace; only its parents are created."""
         folder = self.root.joinpath(*names)  # own name: words of coevo and digests
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -273,7 +273,7 @@ class SharedBuilds:
         those of the build. The files are removed afterwards.
         """
         output = self.get_output(rev)
-        tree = self.make_folder('projects', secrets.token_hex(8))
+        tree = self.locate_folder_creating_parents('projects', secrets.token_hex(8))
         try:
             self._repository.materialise(rev, tree)
             for path, text in output.rewritten.items():

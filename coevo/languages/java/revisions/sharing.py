@@ -37,7 +37,10 @@ def can_share(donor: BuildOutput, changed: Collection[str]) -> bool:
     return (
         bool(roots)
         and not any(module.tests_compiled or _is_test_failure(module.failure) for module in modules)
-        and not any((donor.built / str(module.index) / 'generated').is_dir() for module in modules)
+        and not any(
+            (donor.built_test_files / str(module.index) / 'generated').is_dir()
+            for module in modules
+        )
         and all(path.endswith('.java') and path.startswith(tuple(roots)) for path in changed)
     )
 
@@ -72,10 +75,11 @@ def share_outputs(donor: BuildOutput, output: BuildOutput) -> None:
         built = str(module.index)  # own name: a number
         for side in (donor.code, donor.sources):
             _link_tree(
-                side / module.path / module.classes, output.built / built / 'classes'
+                side / module.path / module.classes, output.built_test_files / built / 'classes'
             )  # own name: a number
         _link_tree(
-            donor.built / built / 'test-classes', output.built / built / 'test-classes'
+            donor.built_test_files / built / 'test-classes',
+            output.built_test_files / built / 'test-classes',
         )  # own name: a number
 
 

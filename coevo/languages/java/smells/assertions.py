@@ -24,7 +24,7 @@ from coevo.languages.java.reading.calls import (
     find_calls,
     get_text,
     iterate_nodes,
-    list_named_children,
+    list_children_without_comments,
     normalise_node,
 )
 from coevo.languages.java.reading.source import JavaTest, get_annotation_values
@@ -48,7 +48,7 @@ def is_assertion_roulette(test: JavaTest) -> bool:
     single = [
         a for a in _find_assertions(test) if not any(_is_within(a.call.node, g) for g in grouped)
     ]
-    mute = [a for a in single if not a.has_message and _find_message(test, a) is None]
+    mute = [a for a in single if not a.has_message_in_chain and _find_message(test, a) is None]
     return len(single) + len(grouped) > 1 and bool(mute)
 
 
@@ -114,9 +114,9 @@ def is_unknown_test(test: JavaTest) -> bool:
     for annotation in ('Test', 'Property'):
         if {'expected', 'expectedExceptions'} & get_annotation_values(test.node, annotation).keys():
             return False
-    if any(is_oracle(call) for call in find_calls(test.body, classes=True)):
+    if any(is_oracle(call) for call in find_calls(test.body, into_local_classes=True)):
         return False
-    nodes = iterate_nodes(test.body, classes=True)
+    nodes = iterate_nodes(test.body, into_local_classes=True)
     return not any(n.type == 'assert_statement' or is_oracle_reference(n) for n in nodes)
 
 
@@ -140,12 +140,12 @@ def _list_arguments(assertion: Assertion) -> list[Node]:
 def _holds_number(argument: Node) -> bool:
     below = argument.child_by_field_name('arguments')
     return is_number(argument) or (
-        below is not None and any(map(is_number, list_named_children(below)))
+        below is not None and any(map(is_number, list_children_without_comments(below)))
     )
 
 
 def _mentions_to_string(argument: Node) -> bool:
-    nodes = iterate_nodes(argument, classes=True)
+    nodes = iterate_nodes(argument, into_local_classes=True)
     return any(node.type == 'identifier' and get_text(node) == 'toString' for node in nodes)
 
 
@@ -179,7 +179,7 @@ def _unwrap_matcher(matcher: Node) -> Node:
     while matcher.type == 'method_invocation':
         name = matcher.child_by_field_name('name')
         below = matcher.child_by_field_name('arguments')
-        inner = list_named_children(below) if below is not None else []
+        inner = list_children_without_comments(below) if below is not None else []
         if name is None or get_text(name) not in _MATCHERS or len(inner) != 1:
             break
         matcher = inner[0]

@@ -14,7 +14,12 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.java.reading.calls import JavaCall, find_calls, find_created_type, get_text
+from coevo.languages.java.reading.calls import (
+    JavaCall,
+    find_calls,
+    find_created_type_name,
+    get_text,
+)
 from coevo.languages.java.reading.source import JavaTest
 
 _JAVA_LANG = frozenset(
@@ -77,7 +82,7 @@ def _is_call_of(test: JavaTest, call: JavaCall, production: DeclaredType) -> boo
     """
     if call.receiver is None:
         return None if _is_static_import(test, call.name, production) else False
-    if (created := find_created_type(call.receiver)) is not None:
+    if (created := find_created_type_name(call.receiver)) is not None:
         return created == production.simple
     name = _get_variable_name(call.receiver)
     if name is None:
@@ -88,7 +93,7 @@ def _is_call_of(test: JavaTest, call: JavaCall, production: DeclaredType) -> boo
         # A capital letter means another class; otherwise it is an inherited field.
         return False if name[:1].isupper() else None
     variable = test.variables[name]
-    initial_type = find_created_type(variable.value) if variable.value is not None else None
+    initial_type = find_created_type_name(variable.value) if variable.value is not None else None
     if production.simple in (variable.type, initial_type):
         return True
     return False if _is_jdk_type(test, variable.type) else None

@@ -12,10 +12,10 @@ from tree_sitter import Node
 from coevo.languages.java.reading.calls import (
     JavaVariable,
     find_calls,
-    find_created_type,
+    find_created_type_name,
     get_text,
     iterate_nodes,
-    list_named_children,
+    list_children_without_comments,
 )
 from coevo.languages.java.reading.source import JavaTest
 
@@ -95,7 +95,9 @@ def is_resource_optimism(test: JavaTest) -> bool:
         if local and variable.type == 'File' and variable.name not in known:
             return True
     created_files = (
-        n for n in iterate_nodes(test.body, classes=False) if find_created_type(n) == 'File'
+        n
+        for n in iterate_nodes(test.body, into_local_classes=False)
+        if find_created_type_name(n) == 'File'
     )
     return any(not _is_variable_initializer(node) and node not in checked for node in created_files)
 
@@ -125,9 +127,9 @@ def _is_resource_type(test: JavaTest, simple: str) -> bool:
 def _is_mock(variable: JavaVariable) -> bool:
     modifiers = [n for n in variable.declaration.children if n.type == 'modifiers']
     marks = [
-        list_named_children(annotation)[0]
+        list_children_without_comments(annotation)[0]
         for holder in modifiers
-        for annotation in list_named_children(holder)
+        for annotation in list_children_without_comments(holder)
     ]
     if any(get_text(mark) in _MOCKED for mark in marks):
         return True

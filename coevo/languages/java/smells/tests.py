@@ -11,7 +11,7 @@ from coevo.languages.java.reading.calls import (
     find_calls,
     get_text,
     iterate_nodes,
-    list_named_children,
+    list_children_without_comments,
     normalise_node,
 )
 from coevo.languages.java.reading.source import JavaTest, get_annotation_values
@@ -44,16 +44,18 @@ def is_conditional_test_logic(test: JavaTest) -> bool:
     """
     roots: Iterator[Node] = iter([test.body])
     if 'TestFactory' in test.member.annotations:
-        below = iterate_nodes(test.body, classes=False)
+        below = iterate_nodes(test.body, into_local_classes=False)
         roots = (node for node in below if node.type == 'lambda_expression')
     return any(
-        node.type in _CONTROL for root in roots for node in iterate_nodes(root, classes=False)
+        node.type in _CONTROL
+        for root in roots
+        for node in iterate_nodes(root, into_local_classes=False)
     )
 
 
 def is_empty_test(test: JavaTest) -> bool:
     """Return whether a test has no statements; comments do not count."""
-    return not list_named_children(test.body)
+    return not list_children_without_comments(test.body)
 
 
 def is_exception_handling(test: JavaTest) -> bool:
@@ -62,7 +64,9 @@ def is_exception_handling(test: JavaTest) -> bool:
     tsDetect 2.2 counts a `throws` clause too, contrary to its documentation: such an exception goes
     to the framework, as the smell recommends. JUnit 5's assertThrows does not count.
     """
-    return any(node.type in _EXCEPTIONS for node in iterate_nodes(test.body, classes=False))
+    return any(
+        node.type in _EXCEPTIONS for node in iterate_nodes(test.body, into_local_classes=False)
+    )
 
 
 def is_redundant_print(test: JavaTest) -> bool:
@@ -100,7 +104,7 @@ def is_constructor_initialization(test: JavaTest) -> bool:
     return any(
         member.kind == 'constructor'
         and not (member.parameters and _gets_parameters_from_runner(test, type_))
-        for type_ in test.file.list_enclosing_types(test.type)
+        for type_ in test.file.list_type_and_enclosing_types(test.type)
         for member in type_.members
     )
 
@@ -111,7 +115,8 @@ def is_default_test(test: JavaTest) -> bool:
     Then all tests of the class have the smell.
     """
     return any(
-        type_.simple in _DEFAULT_CLASSES for type_ in test.file.list_enclosing_types(test.type)
+        type_.simple in _DEFAULT_CLASSES
+        for type_ in test.file.list_type_and_enclosing_types(test.type)
     )
 
 
@@ -122,7 +127,7 @@ def is_ignored_test(test: JavaTest) -> bool:
     tests or JUnit 5 runs them. Conditions such as @DisabledOnOs do not count. The other smells of
     an ignored test are reported as well.
     """
-    types = test.file.list_enclosing_types(test.type)
+    types = test.file.list_type_and_enclosing_types(test.type)
     annotations = {*test.member.annotations, *(name for t in types for name in t.annotations)}
     if not _IGNORING.isdisjoint(annotations):
         return True
@@ -190,7 +195,7 @@ def _find_used_names(test: JavaTest) -> set[str]:
     seen = set(waiting)
     while waiting:
         _, member = waiting.popitem()
-        nodes = iterate_nodes(test.file.find_node(member), classes=True)
+        nodes = iterate_nodes(test.file.find_node(member), into_local_classes=True)
         names |= {get_text(node) for node in nodes if node.type == 'identifier'}
         called = [m for m in methods if m.name in member.calls and m.start_byte not in seen]
         waiting |= {other.start_byte: other for other in called}

@@ -5,7 +5,7 @@ Implements `coevo.languages.surgery.FileSurgery`.
 
 from coevo.languages.java.surgery.reach import (
     find_derived_classes as find_derived_classes,
-    list_names_used_elsewhere as list_names_used_elsewhere,
+    list_names_in_related_files as list_names_in_related_files,
     make_mention_finder as make_mention_finder,
 )
 from coevo.languages.java.surgery.start_state import SURGERY
@@ -13,4 +13,4 @@ from coevo.languages.java.surgery.start_state import SURGERY
 add_helpers = SURGERY.add_helpers
 list_other_tests = SURGERY.list_other_tests
 make_start_file = SURGERY.make_start_file
-transplant_tests = SURGERY.transplant_tests
+transplant_tests_into_old = SURGERY.transplant_tests_into_old

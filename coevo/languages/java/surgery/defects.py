@@ -8,13 +8,17 @@ from tree_sitter import Node
 
 from coevo.languages.declarations import Member
 from coevo.languages.java.assertions.calls import find_assertions
-from coevo.languages.java.reading.calls import find_calls, iterate_nodes, list_named_children
+from coevo.languages.java.reading.calls import (
+    find_calls,
+    iterate_nodes,
+    list_children_without_comments,
+)
 from coevo.languages.java.reading.source import JavaSource, parse_java_source
 from coevo.languages.text_edits import TextEdits, remove_span, replace_span
 from coevo.model.families import Defect
 from coevo.model.words import Outcome
 
-UNRESOLVED = frozenset({Outcome.COMPILE_ERROR})
+UNKNOWN_NAME_OUTCOMES = frozenset({Outcome.COMPILE_ERROR})
 
 _THROWS = b' ((Object) null).hashCode();'
 _ARGUMENT = b'null'
@@ -95,7 +99,7 @@ def _add_call_argument(
 def _add_constructor_argument(
     file: JavaSource, source: bytes, test: Member, tests: Sequence[Member]
 ) -> Iterator[bytes]:
-    for node in iterate_nodes(_get_body_or_node(file, test), classes=False):
+    for node in iterate_nodes(_get_body_or_node(file, test), into_local_classes=False):
         arguments = node.child_by_field_name('arguments')
         if node.type == 'object_creation_expression' and arguments is not None:
             yield _insert_argument(source, arguments)
@@ -124,7 +128,7 @@ def _insert_syntax_error(
 ) -> Iterator[bytes]:
     """Yield the file without the last character, such as `;`, of the test's last statement."""
     body = _get_body(file, test)
-    statements = list_named_children(body) if body is not None else []
+    statements = list_children_without_comments(body) if body is not None else []
     if statements:
         yield source[: statements[-1].end_byte - 1] + source[statements[-1].end_byte :]
 
@@ -152,5 +156,5 @@ def _get_body(file: JavaSource, test: Member) -> Node | None:
 
 def _insert_argument(source: bytes, arguments: Node) -> bytes:
     at = arguments.end_byte - 1
-    more = b', ' + _ARGUMENT if list_named_children(arguments) else _ARGUMENT
+    more = b', ' + _ARGUMENT if list_children_without_comments(arguments) else _ARGUMENT
     return source[:at] + more + source[at:]

@@ -15,7 +15,7 @@ from tree_sitter import Parser
 
 from coevo.languages.declarations import DeclaredType, Import, Member
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.tests import find_tests, is_fixture
+from coevo.languages.java.reading.tests import find_tests, is_run_by_framework
 from coevo.languages.java.reading.tokens import JAVA, JavaSlice, JavaToken, JavaTokens
 from coevo.languages.spans import Span, find_code_end, subtract_holes
 from coevo.languages.surgery import StartStateInvalid
@@ -43,7 +43,7 @@ class JavaPiece:
     start     first byte, with the comments above
     end       byte after the last one, with the comment after the declaration
     uses      every name in it that may refer to another piece
-    mentions  those names in `uses` that occur unqualified, without local variables
+    names_to_bring_along  those names in `uses` that occur unqualified, without local variables
     """
 
     kind: str
@@ -53,7 +53,7 @@ class JavaPiece:
     start: int
     end: int
     uses: frozenset[str] = frozenset()
-    mentions: frozenset[str] = frozenset()
+    names_to_bring_along: frozenset[str] = frozenset()
     private: bool = False
     members: tuple[Member, ...] = ()
     imported: Import | None = None
@@ -140,7 +140,9 @@ class JavaOutline:
                 private='private' in first.modifiers,
                 members=members,
                 uses=frozenset().union(*map(_find_used_names, members)),
-                mentions=_find_unqualified_names(self._tokens.slice_spans([_get_span(first)]), own),
+                names_to_bring_along=_find_unqualified_names(
+                    self._tokens.slice_spans([_get_span(first)]), own
+                ),
                 start=self._find_start_with_comments(first.start_byte),
                 end=self._find_end_with_comment(first.end_byte),
             )
@@ -150,11 +152,11 @@ class JavaOutline:
         tokens = self._tokens.slice_spans([(type_.start_byte, type_.end_byte)])
         return JavaPiece(
             kind='type',
-            owner=type_.outer,
+            owner=type_.enclosing_name,
             names=(type_.simple,),
             private='private' in type_.modifiers,
             uses=(tokens.names | _find_identifiers_in_strings(tokens.strings)) - {type_.simple},
-            mentions=_find_unqualified_names(tokens, frozenset({type_.simple})),
+            names_to_bring_along=_find_unqualified_names(tokens, frozenset({type_.simple})),
             start=self._find_start_with_comments(type_.start_byte),
             end=self._find_end_with_comment(type_.end_byte),
         )
@@ -168,15 +170,15 @@ class JavaOutline:
         for type_ in self.file.types:
             if type_.name in opened:
                 pieces += self.list_members(type_)
-            elif not type_.outer or type_.outer in opened:
+            elif not type_.enclosing_name or type_.enclosing_name in opened:
                 pieces.append(self.make_piece_of_type(type_))
         return sorted(pieces, key=lambda piece: piece.start)
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, JavaPiece]]:
         """Yield each type with its piece, except the file's top-level type if there is only one."""
-        is_alone = len([type_ for type_ in self.types.values() if not type_.outer]) == 1
+        is_alone = len([type_ for type_ in self.types.values() if not type_.enclosing_name]) == 1
         for type_ in self.file.types:
-            if type_.outer or not is_alone:
+            if type_.enclosing_name or not is_alone:
                 yield type_, self.make_piece_of_type(type_)
 
     @cached_property
@@ -196,13 +198,13 @@ class JavaOutline:
             f'{method.test_class}#{method.test_method} is not in the file at new'
         )
 
-    def find_namesake(self, method: TestMethod) -> TestMethod | None:
+    def find_replaceable_namesake(self, method: TestMethod) -> TestMethod | None:
         """Return `method` if its class here has a method with its name and parameters; else None.
 
         Also None if only fixtures have them, since a fixture cannot be a test.
         """
         alike = self._find_members_like(method)
-        return None if all(map(is_fixture, alike)) else method
+        return None if all(map(is_run_by_framework, alike)) else method
 
     def is_well_formed(self) -> bool:
         """Return whether the file has no syntax errors."""

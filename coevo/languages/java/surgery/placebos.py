@@ -10,7 +10,7 @@ from random import Random
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.calls import iterate_nodes, list_named_children
+from coevo.languages.java.reading.calls import iterate_nodes, list_children_without_comments
 from coevo.languages.java.reading.source import parse_java_source
 from coevo.languages.java.surgery.plain_values import CONSTRUCTOR_CALL
 from coevo.languages.undoing import LocatedDeclaration, PlaceboKind, choose_line_breaks, invent_word
@@ -50,10 +50,10 @@ def _find_insertion_offsets(declaration: Node) -> Iterator[int]:
     They lie before existing statements, which are reachable if the code compiles, and in empty
     blocks. A call of another constructor stays first.
     """
-    for block in iterate_nodes(declaration, classes=True):
+    for block in iterate_nodes(declaration, into_local_classes=True):
         if block.type not in _BLOCKS:
             continue
-        statements = list_named_children(block)
+        statements = list_children_without_comments(block)
         calls = [s for s in statements if s.type == CONSTRUCTOR_CALL]
         if calls:  # it must remain the first statement
             yield calls[0].end_byte

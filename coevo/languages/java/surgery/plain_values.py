@@ -8,7 +8,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.calls import get_text, iterate_nodes, list_named_children
+from coevo.languages.java.reading.calls import (
+    get_text,
+    iterate_nodes,
+    list_children_without_comments,
+)
 from coevo.languages.java.reading.source import parse_java_source
 from coevo.languages.text_edits import replace_span
 from coevo.languages.undoing import (
@@ -16,7 +20,7 @@ from coevo.languages.undoing import (
     LocatedDeclaration,
     Parameter,
     PlainVersion,
-    map_parameters,
+    map_lost_parameters,
 )
 
 CONSTRUCTOR_CALL = 'explicit_constructor_invocation'
@@ -65,7 +69,7 @@ _LITERALS = {
 }
 
 
-def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
+def list_versions_with_plain_values(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
     """Return the file with a method that returns plain values, or with a field that holds one.
 
     A constructor only calls another one, and sets final fields. Of a class that is not known, an
@@ -162,7 +166,7 @@ def _write_plain_constructor_body(new: LocatedDeclaration, method: Node, body: N
         return f'{{ {calls[0]} }}'
     assigned = [
         get_text(left)
-        for node in iterate_nodes(body, classes=False)
+        for node in iterate_nodes(body, into_local_classes=False)
         if node.type == 'assignment_expression'
         and (left := node.child_by_field_name('left')) is not None
     ]
@@ -188,7 +192,7 @@ def _choose_zero(field: Node) -> str:
 def _list_field_values(field: Node) -> list[str]:
     value = find_initial_value(field)
     while value is not None and value.type == 'unary_expression':
-        value = list_named_children(value)[-1]
+        value = list_children_without_comments(value)[-1]
     if value is None or value.type not in _LITERALS:
         return []
     return list(_VALUES.get(_get_text_or_empty(field.child_by_field_name('type')), ()))
@@ -209,7 +213,7 @@ def put_old_body(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | No
         text = b'' if was is None else old.source[was.start_byte : was.end_byte]
     else:
         was, now = (node.child_by_field_name('body') for node in (before, after))
-        pairs = map_parameters(list_parameters(before), list_parameters(after))
+        pairs = map_lost_parameters(list_parameters(before), list_parameters(after))
         if was is None or pairs is None:
             return None
         lines = b''.join(

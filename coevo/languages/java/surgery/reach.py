@@ -11,7 +11,7 @@ from coevo.languages.core.reach import (
     MentionRules,
     find_base_type_files,
     find_derived_types,
-    list_parents,
+    list_parent_names,
     load_other_test_files,
     parse_files_mentioning,
 )
@@ -20,7 +20,7 @@ from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.trees import open_tree
 
 
-def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
+def list_names_in_related_files(repository: Repository, rev: str, path: str) -> frozenset[str]:
     """Return all names in the other test files that are related to the types of one file.
 
     A file is related if it mentions one of the types or their subtypes, or declares a supertype of
@@ -52,7 +52,7 @@ def _find_files_using_types(files: Mapping[str, bytes], own: Iterable[DeclaredTy
     while users := parse_files_mentioning(files, names, parse, all_users):
         all_users |= users
         types = [type_ for file in users.values() for type_ in file.types]
-        names = {type_.simple for type_ in types if not names.isdisjoint(list_parents(type_))}
+        names = {type_.simple for type_ in types if not names.isdisjoint(list_parent_names(type_))}
     return set(all_users)
 
 

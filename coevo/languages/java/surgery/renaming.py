@@ -8,7 +8,7 @@ from random import Random
 
 from tree_sitter import Node
 
-from coevo.languages.rewriting import Rewrite, get_text, invent_name, rename, walk
+from coevo.languages.rewriting import Rewrite, get_text, invent_name, rename, walk_named_nodes
 from coevo.languages.spans import Span
 
 _METHODS = ('method_declaration', 'constructor_declaration')
@@ -32,7 +32,7 @@ _LABELS = ('break_statement', 'continue_statement', 'labeled_statement')
 _UNCLEAR = ('switch_label', 'inferred_parameters', 'lambda_expression', 'record_pattern', 'pattern')
 
 
-def find_local_types(node: Node) -> Mapping[str, str]:
+def find_types_of_local_variables(node: Node) -> Mapping[str, str]:
     """Return the type of each variable that the method around a node declares exactly once.
 
     Empty outside of a method, and in one that contains a class.
@@ -42,7 +42,7 @@ def find_local_types(node: Node) -> Mapping[str, str]:
         method = method.parent
     if method is None:
         return {}
-    nodes = list(walk(method))
+    nodes = list(walk_named_nodes(method))
     if any(inner.type in _CLASSES for inner in nodes):
         return {}
     declared = _count_declarations_by_name(nodes)
@@ -68,7 +68,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
     Methods with a class in them are left out.
     """
     for method in _list_methods(root, span):
-        nodes = list(walk(method))
+        nodes = list(walk_named_nodes(method))
         if any(node.type in _CLASSES for node in nodes):
             continue
         declared = _count_declarations_by_name(nodes)
@@ -76,7 +76,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
             get_text(inner)
             for node in nodes
             if node.type in _UNCLEAR
-            for inner in walk(node)
+            for inner in walk_named_nodes(node)
             if node.type != 'lambda_expression' and inner.type == 'identifier'
         }
         for node in nodes:

@@ -18,7 +18,7 @@ from tree_sitter import Node, Parser
 
 from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.surgery.renaming import (
-    find_local_types,
+    find_types_of_local_variables,
     list_renamings,
 )
 from coevo.languages.rewriting import (
@@ -30,7 +30,7 @@ from coevo.languages.rewriting import (
     replace_text,
     rewrite_literal,
     swap_neighbours,
-    walk,
+    walk_named_nodes,
     wrap,
 )
 from coevo.languages.spans import Span
@@ -122,7 +122,7 @@ class _Rewriter:
             swapped = None
             if span[0] <= node.start_byte and node.end_byte <= span[1]:
                 if _is_condition(node):
-                    yield from self._rewrite_condition(node)
+                    yield from self._disguise_condition(node)
                 swapped = self._swap_operands(node)
                 yield from self._rewrite_node(node) if swapped is None else [swapped]
             if swapped is None:
@@ -139,7 +139,7 @@ class _Rewriter:
                 is_text = node.type == 'string_literal'
                 yield rewrite_literal(node, written, is_text=is_text)
         elif node.type == 'binary_expression':
-            yield from self._replace_operator_by_call(node)
+            yield from self._replace_int_operator_by_call(node)
 
     # -- literals ----------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ class _Rewriter:
         if left is None or right is None or operator is None:
             return None
         mirrored = _MIRRORED.get(operator.text or b'')
-        if next(self._replace_operator_by_call(node), None) is not None:
+        if next(self._replace_int_operator_by_call(node), None) is not None:
             return None
         kinds = {left.type, right.type}
         if (
@@ -221,10 +221,12 @@ class _Rewriter:
             return None  # the literal is rewritten by itself
         return Rewrite(
             kind=RewriteKind.OPERATOR,
-            pieces=mirror_literal(left, operator, right, mirrored, self._write_operand),
+            pieces=mirror_literal(
+                left, operator, right, mirrored, self._write_operand_computing_literals
+            ),
         )
 
-    def _write_operand(self, node: Node) -> bytes:
+    def _write_operand_computing_literals(self, node: Node) -> bytes:
         computed = (
             self._write_literal_as_expression(node)
             if node.type in _LITERALS and _may_replace_literal(node)
@@ -232,13 +234,13 @@ class _Rewriter:
         )
         return computed if computed is not None else node.text or b''
 
-    def _replace_operator_by_call(self, node: Node) -> Iterator[Rewrite]:
+    def _replace_int_operator_by_call(self, node: Node) -> Iterator[Rewrite]:
         """Let a method of the library add or compare two values of the type int."""
         operator = node.child_by_field_name('operator')
         text = b'' if operator is None else operator.text or b''
         called = _CALLED.get(text)
         sides = [node.child_by_field_name(name) for name in ('left', 'right')]
-        types = find_local_types(node) if called is not None else {}
+        types = find_types_of_local_variables(node) if called is not None else {}
         is_known = all(_is_int(side, types) for side in sides)
         if operator is None or called is None or not is_known:
             return
@@ -249,9 +251,9 @@ class _Rewriter:
         comma = replace_text(operator, b',')
         yield Rewrite(kind=RewriteKind.HELPER, pieces=(*around, comma))
 
-    def _rewrite_condition(self, node: Node) -> Iterator[Rewrite]:
+    def _disguise_condition(self, node: Node) -> Iterator[Rewrite]:
         """Compare the opposite of a condition with a value that the compiler does not know."""
-        inside = {inner.type for inner in walk(node)}
+        inside = {inner.type for inner in walk_named_nodes(node)}
         if node.type in ('true', 'false') or inside & {
             'assignment_expression',
             'instanceof_expression',
@@ -284,7 +286,7 @@ def _may_replace_literal(literal: Node) -> bool:
         if around.type == 'cast_expression' and literal.type == 'string_literal':
             return False
         top, around = around, around.parent
-    inside = {inner.type for inner in walk(top)}
+    inside = {inner.type for inner in walk_named_nodes(top)}
     if top != literal and 'string_literal' in inside and not inside & _COMPUTED:
         return False  # a constant string is interned
     if around is None:

@@ -10,13 +10,17 @@ from coevo.languages.core.cut_plans import (
     OldContent,
     OldFile,
     SurgeryRules,
-    find_insertion_neighbour,
+    find_new_and_old_neighbour,
 )
-from coevo.languages.core.outlines import Declared, find_outer_type, list_inner_types
+from coevo.languages.core.outlines import (
+    Declared,
+    get_enclosing_type_name,
+    list_type_names_in_piece,
+)
 from coevo.languages.core.start_files import StartFileMaker
 from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.tests import is_fixture
+from coevo.languages.java.reading.tests import is_run_by_framework
 from coevo.languages.java.surgery.pieces import JavaOutline, JavaPiece, Key, make_outline
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.text_edits import TextEdits, find_indentation
@@ -63,7 +67,7 @@ class JavaNeeds:
 
     def __init__(self, file: OldJavaFile) -> None:
         self._file = file
-        self._left = file.plan.left
+        self._left = file.plan.pieces_sure_to_stay
         self._known = {
             *(_get_slot(piece) for piece in self._left),
             *self._list_slots_inside_types(),
@@ -79,7 +83,7 @@ class JavaNeeds:
             piece.names != ('*',)
             and piece.kind != 'initializer'
             and not (piece.kind == 'constructor' and piece.owner in self._file.renamed)
-            and self._known.isdisjoint(self._file.list_slots(piece))
+            and self._known.isdisjoint(self._file.list_taken_slots(piece))
             and not self._is_covered_by_wildcard(piece)
         )
 
@@ -98,14 +102,14 @@ class JavaNeeds:
             if is_named or (_is_set_up_method(piece) and not fields.isdisjoint(piece.uses)):
                 yield piece
 
-    def list_wildcards(self, brought: AbstractSet[JavaPiece]) -> list[JavaPiece]:
+    def list_wildcard_imports(self, brought: AbstractSet[JavaPiece]) -> list[JavaPiece]:
         """Return the old file's wildcard imports that may provide a name of unknown origin.
 
         Imports that the new file has already are left out. An import of types needs a name with a
         capital letter.
         """
         file = self._file
-        explained = _EVERYWHERE | file.new.find_names_outside(file.plan.removed_spans)
+        explained = _EVERYWHERE | file.new.find_names_outside(file.plan.replaceable_spans)
         explained |= {name for piece in (*self._left, *brought) for name in piece.names}
         names = file.mentions - explained
         lacking = {piece.key for piece in self._left}
@@ -128,9 +132,11 @@ class JavaNeeds:
         """Yield the slots of all declarations inside types that the new file keeps as a whole."""
         new = self._file.new
         whole = (piece for piece in self._left if piece.kind == 'type')
-        for name in sorted({name for piece in whole for name in list_inner_types(new, piece)}):
+        for name in sorted(
+            {name for piece in whole for name in list_type_names_in_piece(new, piece)}
+        ):
             type_ = new.types[name]
-            yield 'type', type_.outer, (type_.simple,), ()
+            yield 'type', type_.enclosing_name, (type_.simple,), ()
             yield from (_get_slot(piece) for piece in new.list_members(type_))
 
     def _is_covered_by_wildcard(self, piece: JavaPiece) -> bool:
@@ -149,12 +155,12 @@ class JavaNeeds:
 
 def _list_types_in_both_files(file: OldJavaFile) -> set[str]:
     """Return the types of the old file that the new file still has after the cut."""
-    left = file.plan.left
+    left = file.plan.pieces_sure_to_stay
     standing = {piece.owner for piece in left if piece.kind != 'import'}
     standing |= set(file.renamed.values())
     for piece in left:
         if piece.kind == 'type':
-            standing.update(list_inner_types(file.new, piece))
+            standing.update(list_type_names_in_piece(file.new, piece))
     return {name for name in file.old.types if translate_name(file, name) in standing}
 
 
@@ -166,7 +172,7 @@ def translate_name(file: OldJavaFile, name: str) -> str:
     if name in file.renamed:
         return file.renamed[name]
     simple = file.old.types[name].simple
-    if around := find_outer_type(file.old, name):
+    if around := get_enclosing_type_name(file.old, name):
         return f'{translate_name(file, around)}${simple}'
     package = file.new.file.package
     return f'{package}.{simple}' if package else simple
@@ -192,7 +198,7 @@ def _find_test(file: OldJavaFile, method: TestMethod) -> JavaPiece:
     raise StartStateInvalid(f'{method.test_class}#{method.test_method} is not in the file at old')
 
 
-def list_slots(piece: JavaPiece, owner: str) -> list[Key]:
+def list_taken_slots(piece: JavaPiece, owner: str) -> list[Key]:
     """Return the slots that a piece would take in a type `owner`; a slot can be taken only once.
 
     Two imports of one simple name take the same slot.
@@ -202,12 +208,12 @@ def list_slots(piece: JavaPiece, owner: str) -> list[Key]:
 
 
 def _get_slot(piece: JavaPiece) -> Key:
-    (slot,) = list_slots(piece, piece.owner)
+    (slot,) = list_taken_slots(piece, piece.owner)
     return slot
 
 
 def _is_set_up_method(piece: JavaPiece) -> bool:
-    return piece.kind == 'method' and any(is_fixture(member) for member in piece.members)
+    return piece.kind == 'method' and any(is_run_by_framework(member) for member in piece.members)
 
 
 # A field with only these annotations is a helper of the tests that use it, not a fixture of all
@@ -232,7 +238,7 @@ def _may_be_removed(plan: JavaCutPlan, piece: JavaPiece) -> bool:
         return piece.names != ('*',)
     is_hidden = piece.private or plan.used_elsewhere.isdisjoint(piece.names)
     if piece.kind == 'type':
-        types = list_inner_types(plan.file, piece)
+        types = list_type_names_in_piece(plan.file, piece)
         is_tested = any(member.owner in types for member in plan.file.tests)
         return not is_tested and bool(piece.owner) and is_hidden
     if piece.kind not in ('method', 'field') or piece.owner not in plan.opened:
@@ -244,7 +250,7 @@ def _may_be_removed(plan: JavaCutPlan, piece: JavaPiece) -> bool:
     return (
         is_hidden
         and 'Override' not in annotations
-        and not any(is_fixture(m) or m.start_byte in tests for m in piece.members)
+        and not any(is_run_by_framework(m) or m.start_byte in tests for m in piece.members)
     )
 
 
@@ -264,7 +270,7 @@ def _list_duplicates(file: JavaOutline) -> set[Key]:
 
 def _list_declaration_keys(file: JavaOutline) -> Iterator[Key]:
     for type_ in file.file.types:
-        yield ('type', type_.outer, (type_.simple,), ())
+        yield ('type', type_.enclosing_name, (type_.simple,), ())
         for member in type_.members:
             if member.kind != 'initializer':
                 parameters = () if member.kind == 'field' else member.parameters
@@ -287,17 +293,17 @@ def _add_piece(
     The neighbour is the nearest one in the old file. Without one, see `_insert_without_neighbour`.
     """
     anchors: dict[Hashable, JavaPiece] = {
-        slot: other for other in standing for slot in list_slots(other, other.owner)
+        slot: other for other in standing for slot in list_taken_slots(other, other.owner)
     }
     anchors |= {
         slot: at
         for at, was in file.targets.items()
         if at in standing
-        for slot in file.list_slots(was)
+        for slot in file.list_taken_slots(was)
     }
     beside = [other for other in file.pieces if _get_container(other) == _get_container(piece)]
     body = find_indentation(file.old.source, piece.start) + file.old.get_text(piece)
-    neighbour = find_insertion_neighbour(piece, beside, file.list_slots, anchors)
+    neighbour = find_new_and_old_neighbour(piece, beside, file.list_taken_slots, anchors)
     if neighbour is None:
         _insert_without_neighbour(edits, file, piece, body)
         return
@@ -344,14 +350,14 @@ SURGERY: StartFileMaker[JavaOutline, JavaPiece] = StartFileMaker(
         parse_placed=lambda source, path: parse(source),
         get_type_name=lambda name: name,
         list_lookalikes=_list_possible_tests,
-        stays_out=is_fixture,
+        stays_out=is_run_by_framework,
         may_go=_may_be_removed,
         remove=_remove_pieces,
         list_opened=_list_types_in_both_files,
         find_test=_find_test,
         make_needs=JavaNeeds,
         translate_owner=_translate_owner,
-        list_slots=list_slots,
+        list_taken_slots=list_taken_slots,
         render=lambda file, piece, at: file.old.get_text(piece),
         add=_add_piece,
         list_duplicates=_list_duplicates,

@@ -11,7 +11,7 @@ from coevo.languages.declarations import DeclaredType, Import, SourceFile
 from coevo.languages.java.reading.source import parse_java_source
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.plain_values import (
-    list_plain_versions as list_plain_versions,
+    list_versions_with_plain_values as list_versions_with_plain_values,
     put_old_body,
 )
 from coevo.languages.text_edits import TextEdits, find_indentation

@@ -62,12 +62,12 @@ class ArtifactProxy:
         self._guard = threading.Lock()
 
     @property
-    def refused(self) -> frozenset[str]:
+    def refused_snapshot_paths(self) -> frozenset[str]:
         """Paths of snapshot versions that were requested; each such request got status 404."""
         return frozenset(self._store.refused)
 
     @property
-    def served(self) -> dict[str, str]:
+    def sha256_of_served_releases(self) -> dict[str, str]:
         """Paths of releases that were requested and found, with their SHA-256."""
         return {path: self.get_sha256(path) for path in sorted(self._store.served)}
 
@@ -95,7 +95,7 @@ class ArtifactProxy:
         self._store.close()
         self.socket.unlink(missing_ok=True)
 
-    def note_trouble(self) -> None:
+    def count_failed_request(self) -> None:
         """Count a request that failed because of the network or a repository."""
         with self._guard:
             self.trouble += 1
@@ -134,7 +134,7 @@ class _ArtifactHandler(BaseHTTPRequestHandler):
         try:
             artifact = self.server.store.obtain(resource)
         except Transient:
-            self.server.proxy.note_trouble()
+            self.server.proxy.count_failed_request()
             return self._send_refusal(HTTPStatus.GATEWAY_TIMEOUT)
         if artifact is None:
             return self._send_refusal(HTTPStatus.NOT_FOUND)
@@ -216,7 +216,7 @@ class ArtifactStore:
         with self._get_lock(resource.path):
             if resource.path in self._absent:
                 return None
-            artifact = self._find_artifact(resource)
+            artifact = self._find_or_download_artifact(resource)
             if artifact is None:
                 self._absent.add(resource.path)
                 return None
@@ -249,16 +249,16 @@ class ArtifactStore:
         with self._guard:
             return self._locks.setdefault(path, threading.Lock())
 
-    def _find_artifact(self, resource: ArtifactResource) -> Path | bytes | None:
+    def _find_or_download_artifact(self, resource: ArtifactResource) -> Path | bytes | None:
         if resource.kind is ArtifactKind.METADATA:
-            return self._find_metadata(resource.path)
+            return self._download_metadata_once(resource.path)
         try:
             file = join_beneath(self._folder, resource.path)
         except UnsafePath:  # a name that no file system can store, so no repository has it
             return None
         return file.path if file.is_file() or self._download_release(resource.path, file) else None
 
-    def _find_metadata(self, path: str) -> bytes | None:
+    def _download_metadata_once(self, path: str) -> bytes | None:
         if path not in self._metadata:
             body = io.BytesIO()
             if not self._downloads.fetch(path, body):

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from coevo.languages.findings import DoctorFinding, read_first_output_line
 from coevo.languages.java.tools import toolchain
 from coevo.languages.java.tools.gradles import find_gradles
-from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
+from coevo.languages.java.tools.jdks import choose_jdk_for_tools, find_jdks
 from coevo.model.errors import Fatal
 from coevo.storage.disk import find_cache_folder
 
@@ -28,7 +28,7 @@ def inspect_machine() -> Iterator[DoctorFinding]:
 def _check_jdks() -> Iterator[DoctorFinding]:
     jdks = find_jdks()
     try:
-        chosen = choose_jdk(jdks)
+        chosen = choose_jdk_for_tools(jdks)
     except Fatal as error:
         yield DoctorFinding(
             name='JDK', good=False, state='none is 17 or newer', advice=str(error).split('; ')[-1]
@@ -76,7 +76,7 @@ def _check_tool_cache() -> DoctorFinding:
 
 def _check_refactoring_miner() -> DoctorFinding:
     """Return the finding on RefactoringMiner; it needs its jars, JPype and a JDK 17 or newer."""
-    name = f'RefactoringMiner {toolchain.get_version()}'
+    name = f'RefactoringMiner {toolchain.get_refactoring_miner_version()}'
     lacking = list(_list_missing_miner_parts())
     return DoctorFinding(
         name=name,
@@ -93,7 +93,7 @@ def _check_refactoring_miner() -> DoctorFinding:
 
 
 def _list_missing_miner_parts() -> Iterator[str]:
-    if not toolchain.is_fetched():
+    if not toolchain.is_refactoring_miner_fetched():
         yield 'jars in the tool cache'
     if find_spec('jpype') is None:
         yield 'JPype'

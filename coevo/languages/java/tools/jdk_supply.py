@@ -52,7 +52,7 @@ def locate_jdk_folder(feature: int) -> Path:
     return locate_installed_jdks() / f'jdk-{feature}'  # own name: a number
 
 
-def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
+def install_jdk(feature: int, say: Say, certificate_sources: Iterable[Jdk] = ()) -> Jdk:
     """Return coevo's own JDK of one of the offered releases; install it if it is missing.
 
     `others` are available JDKs, from which certificates are copied if the system has none. Raises:
@@ -61,7 +61,7 @@ def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
 
     def copy_certificates(home: Path, root: Path) -> None:
         """Copy certificates into the unpacked JDK; `root` is not used."""
-        _copy_certificates(home, others)
+        _copy_certificates(home, certificate_sources)
 
     recipe = BundleRecipe(
         what=f'JDK {feature}',
@@ -77,12 +77,12 @@ def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
     if jdk is None or why is not None:
         shutil.rmtree(folder)
         raise Fatal(f'JDK {feature} was installed but is of no use here ({why}) and was removed')
-    _write_release_file(jdk)
+    _write_release_file_if_missing(jdk)
     archive_classes(folder)
     return jdk
 
 
-def list_source_packages(home: Path) -> tuple[str, ...]:
+def describe_debian_packages_of_jdk(home: Path) -> tuple[str, ...]:
     """Return `NAME VERSION sha256:DIGEST` for each Debian package that a JDK was unpacked from.
 
     Empty for a JDK that coevo did not install.
@@ -93,7 +93,7 @@ def list_source_packages(home: Path) -> tuple[str, ...]:
     )
 
 
-def _write_release_file(jdk: Jdk) -> None:
+def _write_release_file_if_missing(jdk: Jdk) -> None:
     """Write the JDK's `release` file if it has none, as Debian's JDK 8.
 
     Builds and coevo read the version from this file.
@@ -242,7 +242,7 @@ class JdkSupply:
         """The feature releases that `install` can install."""
         return tuple(map(str, OFFERED))
 
-    def can_provide(self, version: str) -> bool:
+    def try_to_provide(self, version: str) -> bool:
         """Return whether a JDK of this version, or else of its feature release, is available.
 
         Installs the JDK if need be.

@@ -78,7 +78,7 @@ def find_jdks(environment: Mapping[str, str] = os.environ) -> tuple[Jdk, ...]:
     return tuple(jdk for jdk in jdks_by_home.values() if not wanted or _is_wanted(jdk, wanted))
 
 
-def choose_jdk(jdks: tuple[Jdk, ...]) -> Jdk:
+def choose_jdk_for_tools(jdks: tuple[Jdk, ...]) -> Jdk:
     """Return the JDK for coevo's own tools: of release 17, else of the lowest newer release.
 
     Among equal releases the first one wins. Raises: Fatal if there is no JDK 17 or newer.
@@ -109,7 +109,7 @@ def _is_wanted(jdk: Jdk, wanted: list[str]) -> bool:
 def _list_homes(environment: Mapping[str, str]) -> Iterator[Path]:
     for name in sorted(environment):
         if re.fullmatch(r'JAVA_HOME(_.+)?', name) and environment[name]:
-            _check_named_release(name, Path(environment[name]))
+            _require_named_release(name, Path(environment[name]))
             yield Path(environment[name])
     for file in _TOOLCHAINS:
         yield from _list_toolchain_homes(_expand_path(file, environment))
@@ -121,7 +121,7 @@ def _list_homes(environment: Mapping[str, str]) -> Iterator[Path]:
     yield from sorted(locate_installed_jdks().glob('jdk-*'))
 
 
-def _check_named_release(name: str, home: Path) -> None:
+def _require_named_release(name: str, home: Path) -> None:
     """Raise Fatal if a variable such as JAVA_HOME_11 names a JDK of another release, or none.
 
     A name without a number is not checked.

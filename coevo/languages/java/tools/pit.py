@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
+from coevo.languages.java.tools.jdks import choose_jdk_for_tools, find_jdks
 from coevo.languages.java.tools.libraries import (
     PinnedLibrary,
     digest_files,
@@ -66,7 +66,7 @@ def fetch_pit(feature: int, say: Say = ignore_message) -> PitInstallation:
     """
     file = _PINS_OF_8 if feature < 11 else _PINS
     pins = load_pins(file)
-    jdk = choose_jdk(find_jdks())
+    jdk = choose_jdk_for_tools(find_jdks())
     libraries = fetch_libraries(file, jdk, say, 'PIT')
     jars = tuple(pin.file for pin in pins)
     tools = prepare_toolchain(say)

@@ -15,7 +15,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from coevo.languages.java.tools.jdks import Jdk, choose_jdk, find_jdks
+from coevo.languages.java.tools.jdks import Jdk, choose_jdk_for_tools, find_jdks
 from coevo.languages.java.tools.libraries import (
     PinnedLibrary,
     digest_files,
@@ -105,7 +105,7 @@ def prepare_toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -
 
     `chosen` is the JDK for the repository's code; if None, it is the one that runs coevo's tools.
     """
-    jdk = choose_jdk(find_jdks())
+    jdk = choose_jdk_for_tools(find_jdks())
     code = chosen or jdk
     folder = find_cache_folder() / 'tools'
     libraries = fetch_libraries(_PINS, jdk, say, 'Maven and the JUnit libraries')
@@ -182,7 +182,7 @@ def _pack_jar(jar: Path, classes: Path) -> None:
 _REFACTORING_MINER_PINS = Path(__file__).parents[1] / 'jvm' / 'refactoring_miner.toml'
 
 
-def get_version() -> str:
+def get_refactoring_miner_version() -> str:
     """Return the version that detects the refactorings in the data, such as 3.0.10."""
     (miner_pin,) = (
         pin for pin in load_pins(_REFACTORING_MINER_PINS) if pin.artifact == 'refactoring-miner'
@@ -190,12 +190,12 @@ def get_version() -> str:
     return miner_pin.coordinates.split(':')[2]
 
 
-def is_fetched() -> bool:
+def is_refactoring_miner_fetched() -> bool:
     """Return whether the jars of RefactoringMiner are in the tool cache."""
     return locate_library_folder(_REFACTORING_MINER_PINS).is_dir()
 
 
-def fetch_class_path(jdk: Jdk, say: Say = lambda line: None) -> tuple[Path, ...]:
+def fetch_refactoring_miner_jars(jdk: Jdk, say: Say = lambda line: None) -> tuple[Path, ...]:
     """Return the jars of RefactoringMiner in the order of the pins; fetch missing ones."""
     folder = fetch_libraries(_REFACTORING_MINER_PINS, jdk, say, 'RefactoringMiner')
     return tuple(folder / pin.file for pin in load_pins(_REFACTORING_MINER_PINS))
@@ -223,7 +223,7 @@ def list_tool_versions() -> tuple[str, ...]:
         for pin in load_toolchain_pins()
         if pin.artifact in _PINNED
     }
-    versions['refactoring-miner'] = get_version()
+    versions['refactoring-miner'] = get_refactoring_miner_version()
     # the mutator is not installed, so nothing was mutated here
     with contextlib.suppress(metadata.PackageNotFoundError):
         versions[_MUTATOR] = metadata.version(_MUTATOR)

@@ -49,7 +49,7 @@ class CodeFiles:
                     return path
         return None
 
-    def list_source_entries(self, files: Collection[str]) -> Iterator[str]:
+    def list_indexed_source_paths(self, files: Collection[str]) -> Iterator[str]:
         """Yield `INDEX:PATH` for each class folder and source file of its module.
 
         INDEX is the number of the class folder, PATH the file's path below its source root.

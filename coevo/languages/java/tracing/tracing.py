@@ -74,7 +74,7 @@ class Tracer:
         recorded: dict[int, TargetRecording | None] = {}
         spent = 0.0
         if shared and watched is None and _can_reload_classes(plan):
-            recorded, spent = self._record_in_shared_jvm(plan)
+            recorded, spent = self._record_passing_in_shared_jvm(plan)
         for index, target in enumerate(plan.targets):
             if index not in recorded:
                 recorded[index], batch = self._run_alone(replace(plan, targets=(target,)), watched)
@@ -82,7 +82,7 @@ class Tracer:
         data = [recorded[index] for index in range(len(plan.targets))]
         traces: list[Trace | None] = [None] * len(data)
         for places in _split_into_portions(data):
-            portion_traces, used = self._request_traces(
+            portion_traces, used = self._request_traces_and_cpu_seconds(
                 [recording for index in places if (recording := data[index])], code, files
             )
             spent += used
@@ -93,14 +93,16 @@ class Tracer:
         ]
         if not together or not whole:
             return TraceBatch(traces=tuple(traces), cpu_seconds=spent)
-        (joined,), used = self._request_traces([_join_recordings(whole)], code, files)
+        (joined,), used = self._request_traces_and_cpu_seconds(
+            [_join_recordings(whole)], code, files
+        )
         return TraceBatch(traces=tuple(traces), cpu_seconds=spent + used, together=joined)
 
     def close(self) -> None:
         """End the JVM."""
         self._session.close()
 
-    def _record_in_shared_jvm(
+    def _record_passing_in_shared_jvm(
         self, plan: LaunchPlan
     ) -> tuple[dict[int, TargetRecording | None], float]:
         """Run targets in a shared JVM; return the recordings of those that pass, and CPU seconds.
@@ -139,7 +141,7 @@ class Tracer:
     def _run_plan(self, plan: LaunchPlan) -> tuple[list[TargetRecording | None], VerdictBatch]:
         return run_traced(self._builds.sandbox, self._builds.launcher.make_job(plan), plan.targets)
 
-    def _request_traces(
+    def _request_traces_and_cpu_seconds(
         self, data: Sequence[TargetRecording], code: CodeFiles, files: Collection[str]
     ) -> tuple[Sequence[Trace | None], float]:
         request = [
@@ -149,11 +151,13 @@ class Tracer:
                 for folder in code.folders
             ),
             *(f'removed={self._builds.launcher.locate_in_sandbox(file)}' for file in code.removed),
-            *(f'source={source_entry}' for source_entry in code.list_source_entries(files)),
+            *(f'source={source_entry}' for source_entry in code.list_indexed_source_paths(files)),
             *(f'covered={recording.covered}' for recording in data),
             *(f'entered={recording.entered}' for recording in data),
         ]
-        answer = self._session.ask(request, self._builds.make_folder('traces', str(id(self))))
+        answer = self._session.ask(
+            request, self._builds.locate_folder_creating_parents('traces', str(id(self)))
+        )
         if isinstance(answer, JvmDeath):
             return [None] * len(data), 0.0
         entered = [recording.entered for recording in data]
@@ -195,7 +199,7 @@ def _can_reload_classes(plan: LaunchPlan) -> bool:
 
     Then classes can be reloaded from these folders in the same order.
     """
-    return not any(folder.endswith(('.jar', '*')) for folder in plan.folders)
+    return not any(folder.endswith(('.jar', '*')) for folder in plan.class_path_after_leading_jars)
 
 
 def make_jacoco_options(folders: Iterable[Path]) -> str:

@@ -18,7 +18,7 @@ from coevo.languages.python.reading.syntax import parse as parse, parse_uncached
 from coevo.languages.python.reading.tests import (
     find_tests as find_tests,
     guess_class_under_test as guess_class_under_test,
-    is_fixture as is_fixture,
+    is_run_by_framework as is_run_by_framework,
     list_provided_fixture_names as list_provided_fixture_names,
     may_request_any_fixture as may_request_any_fixture,
 )
@@ -32,6 +32,6 @@ list_reference_names = reading.name_by_stem
 list_watch_names = reading.name_by_types
 explain_refusal = reading.accept_any_file
 list_expected_throws = reading.expect_no_throws
-compute_version = partial(
+compute_parser_digest = partial(
     grammars.hash_parser, 'tree-sitter-python', Path(__file__).parent, grammars, spans, comments
 )

@@ -55,7 +55,7 @@ class CollectionRules:
         """Return whether pytest collects a function of this name."""
         return _begins_or_matches(name, self.functions)
 
-    def is_file(self, path: str) -> bool:
+    def collects_file(self, path: str) -> bool:
         """Return whether pytest, searching a folder, collects a file with this path.
 
         A pattern without a slash is compared with the name of the file alone.

@@ -90,6 +90,6 @@ class FixtureModules:
                     yield from self._find_test_module(name, path)
 
     def _find_test_module(self, name: str, importer: str) -> Iterator[str]:
-        path = self._modules.find_module(name, importer) if name else None
+        path = self._modules.find_module_path(name, importer) if name else None
         if path is not None and path in self._tests:
             yield path

@@ -35,7 +35,7 @@ class Head:
         return self._source[node.start_byte : node.end_byte].decode(errors='replace')
 
     @property
-    def annotations(self) -> tuple[str, ...]:
+    def decorator_names(self) -> tuple[str, ...]:
         """The simple names of the decorators: `patch` for `@mock.patch(…)`.
 
         Import aliases are resolved.
@@ -49,7 +49,7 @@ class Head:
         )
 
     @property
-    def bases(self) -> tuple[str, ...]:
+    def base_names(self) -> tuple[str, ...]:
         """The simple names of the base classes."""
         return tuple(
             name
@@ -61,7 +61,7 @@ class Head:
     @property
     def modifiers(self) -> frozenset[str]:
         """`static`, `classmethod`, `property`, `async` and `private`, where they apply."""
-        modifiers = {_WRAPPERS[name] for name in self.annotations if name in _WRAPPERS}
+        modifiers = {_WRAPPERS[name] for name in self.decorator_names if name in _WRAPPERS}
         if any(child.type == 'async' for child in self.node.children):
             modifiers.add('async')
         if self.name.startswith('_') and not self.name.endswith('__'):
@@ -86,7 +86,7 @@ class Head:
     @property
     def accessor_decorators(self) -> tuple[str, ...]:
         """The decorators `setter` and `deleter` that distinguish it from the getter; () if none."""
-        return tuple(name for name in self.annotations if name in _ACCESSORS)
+        return tuple(name for name in self.decorator_names if name in _ACCESSORS)
 
     @property
     def declaration(self) -> str:

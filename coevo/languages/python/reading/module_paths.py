@@ -15,7 +15,7 @@ from coevo.languages.python.sides import select_test_paths
 # It starts at the root, or below the first folder `src`
 # (https://packaging.python.org/en/latest/discussions/src-layout-vs-flat-layout/). So no two tests
 # of a repository share a name, and a file keeps its name when its folder becomes a package. Imports
-# may use a shorter name, see `list_import_names`.
+# may use a shorter name, see `list_possible_import_names`.
 
 _SUFFIX = '.py'
 _PACKAGE = '__init__'
@@ -34,7 +34,7 @@ def derive_module_name(path: str) -> str:
     return '.'.join(part.replace('.', '_') for part in parts)
 
 
-def list_import_names(name: str) -> Iterator[str]:
+def list_possible_import_names(name: str) -> Iterator[str]:
     """Yield the names that may import a module: the suffixes of its name, longest first."""
     yield name
     while '.' in name:
@@ -81,14 +81,14 @@ class PythonModulePaths:
         self._roots = cache(self._find_roots)
         self._path_of = cache(self._find_path)
 
-    def find_module(self, text: str, importer: str) -> str | None:
+    def find_module_path(self, module_name: str, importer: str) -> str | None:
         """Return the path of the module with this absolute name; None if the revision has none.
 
         The folders above the importing file are searched first, then the roots of projects.
 
         importer  the path of the importing file
         """
-        return self._path_of(text, importer.rpartition('/')[0])
+        return self._path_of(module_name, importer.rpartition('/')[0])
 
     def _find_path(self, text: str, folder: str) -> str | None:
         relative = text.replace('.', '/')

@@ -97,12 +97,12 @@ class PythonModules:
         self, importer: str, one: Import, taken: ModuleImport, asked: _Asked
     ) -> Import:
         if one.name == '*':
-            path = self._paths.find_module(taken.text, importer)
+            path = self._paths.find_module_path(taken.text, importer)
             return replace(one, text=taken.text if path is None else derive_module_name(path))
-        text, is_type = self._find_declaration(taken.text, importer, _DEPTH, asked)
+        text, is_type = self._find_declaration_and_if_type(taken.text, importer, _DEPTH, asked)
         return replace(one, text=text, static=one.static and not is_type)
 
-    def _find_declaration(
+    def _find_declaration_and_if_type(
         self, text: str, importer: str, depth: int, asked: _Asked
     ) -> tuple[str, bool]:
         """Return the full name of an imported declaration, and whether it is a module or class.
@@ -110,16 +110,16 @@ class PythonModules:
         A name outside of the revision is returned as it is; it then counts as a class if it begins
         with a capital letter.
         """
-        path = self._paths.find_module(text, importer)
+        path = self._paths.find_module_path(text, importer)
         if path is not None:
             return derive_module_name(path), True
         holder, _, name = text.rpartition('.')
-        path = self._paths.find_module(holder, importer) if holder else None
+        path = self._paths.find_module_path(holder, importer) if holder else None
         if path is None:
             return text, text.rpartition('.')[2][:1].isupper()
-        return self._find_declaration_in(path, name, depth, asked)
+        return self._find_declaration_in_and_if_type(path, name, depth, asked)
 
-    def _find_declaration_in(
+    def _find_declaration_in_and_if_type(
         self, path: str, name: str, depth: int, asked_paths: _Asked
     ) -> tuple[str, bool]:
         """Return the full name of `name` of a module where it is declared, and if it is a type.
@@ -130,14 +130,14 @@ class PythonModules:
         if key not in self._declared_in:
             own: _Asked = {path: None}
             self._declared_in[key] = (
-                *self._search_declaration_in_module(path, name, depth, own),
+                *self._search_module_declaration_and_if_type(path, name, depth, own),
                 own,
             )
         text, is_type, rests_on = self._declared_in[key]
         asked_paths |= rests_on
         return text, is_type
 
-    def _search_declaration_in_module(
+    def _search_module_declaration_and_if_type(
         self, path: str, name: str, depth: int, asked: _Asked
     ) -> tuple[str, bool]:
         contents, full = self._read_contents(path), f'{derive_module_name(path)}.{name}'
@@ -146,7 +146,7 @@ class PythonModules:
         if name in contents.functions:
             return full, False
         for origin in self._list_origins(path, contents, name, asked) if depth else ():
-            declaration = self._find_declaration(origin, path, depth - 1, asked)
+            declaration = self._find_declaration_and_if_type(origin, path, depth - 1, asked)
             if '.' in declaration[0]:
                 return declaration
         return full, False
@@ -160,7 +160,7 @@ class PythonModules:
                 yield imported.text
         for imported in contents.imports:
             star_path = (
-                self._paths.find_module(imported.text, path) if imported.name == '*' else None
+                self._paths.find_module_path(imported.text, path) if imported.name == '*' else None
             )
             if star_path and star_path != path:
                 asked[star_path] = None
@@ -177,12 +177,12 @@ class PythonModules:
         for imported in found:
             if imported.static and imported.name != '*':
                 continue
-            path = self._paths.find_module(imported.text, importer)
+            path = self._paths.find_module_path(imported.text, importer)
             if path is None:
                 continue
             asked[path] = None
             for name in sorted(self._read_contents(path).imported & file.names):
-                text, is_type = self._find_declaration_in(path, name, _DEPTH, asked)
+                text, is_type = self._find_declaration_in_and_if_type(path, name, _DEPTH, asked)
                 if text.rpartition('.')[0] != derive_module_name(path):
                     yield replace(imported, text=text, name=name, static=not is_type)
 

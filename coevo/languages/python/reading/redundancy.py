@@ -124,7 +124,7 @@ _LITERAL = re.compile(r"""([A-Za-z]*)('''|\"{3}|'|")(.*)\2\Z""", re.DOTALL)
 _ESCAPE = re.compile(r'\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)', re.DOTALL)
 
 
-def split_literal(text: str) -> tuple[str, str]:
+def split_string_literal(text: str) -> tuple[str, str]:
     """Return the normalised prefix and content of a string literal: `R'a'` gives ('r', 'a').
 
     Escaped quotes are unescaped. Text that is not a string literal is returned as it is, with the
@@ -157,10 +157,10 @@ def _normalise_escape(found: re.Match[str]) -> str:
     return text if text in ('"', "'") else f'\\{text.lower() if len(text) > 1 else text}'
 
 
-def spell_string(letters: str, text: str) -> str:
+def make_string_token(letters: str, text: str) -> str:
     """Return the canonical token of a string; a raw one without a backslash equals a plain one.
 
-    letters, text  as `split_literal` returns them
+    letters, text  as `split_string_literal` returns them
     """
     is_raw = '\\' in text
     return f"{letters if is_raw else letters.replace('r', '')}'{text}'"

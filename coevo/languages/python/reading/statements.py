@@ -30,7 +30,7 @@ class StatementsTooDeep(ValueError):
     """Raised when statements are nested deeper than MOST_NESTED (50)."""
 
 
-def list_declaring_statements(parent: Node, depth: int = 0) -> Iterator[Node]:
+def list_statements_exposing_definitions(parent: Node, depth: int = 0) -> Iterator[Node]:
     """Yield the statements of a block, in order.
 
     Instead of an `if`, `try`, `with` or loop that contains a definition, the statements within it
@@ -43,7 +43,7 @@ def list_declaring_statements(parent: Node, depth: int = 0) -> Iterator[Node]:
         raise StatementsTooDeep
     for child in parent.children:
         if child.type in _BETWEEN or (child.type in _COMPOUND and _holds_definition(child, depth)):
-            yield from list_declaring_statements(child, depth + 1)
+            yield from list_statements_exposing_definitions(child, depth + 1)
         elif child.type.endswith(('_statement', '_definition')):
             yield child
 
@@ -78,7 +78,7 @@ def get_definition(node: Node) -> Node:
     return inner or node
 
 
-def find_import_statements(root: Node) -> list[Node]:
+def find_all_import_statements(root: Node) -> list[Node]:
     """Return all import statements of a file, in order, also those within functions."""
     statements, cursor = [], root.walk()
     while True:
@@ -102,7 +102,7 @@ def _may_hold_statements(kind: str) -> bool:
     )
 
 
-def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
+def is_part_of(executed_method: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
     """Return whether an executed function is the given member or lies inside it, by its lines.
 
     Without a member the whole type is compared: a module contains every function of its file, a
@@ -111,6 +111,9 @@ def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) 
     their own within it. False if the lines of the function are unknown.
     """
     whole = member or type_
-    if not one.first_line:
+    if not executed_method.first_line:
         return False
-    return whole.start_line <= one.first_line and one.last_line <= whole.end_line
+    return (
+        whole.start_line <= executed_method.first_line
+        and executed_method.last_line <= whole.end_line
+    )

@@ -28,9 +28,9 @@ from coevo.languages.python.reading.imports import (
 from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.reading.statements import (
     StatementsTooDeep,
-    find_import_statements,
+    find_all_import_statements,
     get_definition,
-    list_declaring_statements,
+    list_statements_exposing_definitions,
 )
 from coevo.languages.python.reading.tokens import PYTHON, PythonSlice, PythonTokens
 from coevo.languages.spans import is_nested_too_deep
@@ -100,7 +100,7 @@ class _PythonSyntaxReader:
         if is_nested_too_deep(self.tokens.texts):
             raise _PythonSourceTooLarge
         self._comments = DeclarationComments(source, self.tokens.comments)
-        self._imports = find_import_statements(self.root)
+        self._imports = find_all_import_statements(self.root)
         self._renamed = map_renamed_imports(self._imports, source)
         self._aliases = tuple(sorted(self._renamed.items()))
         # number of tokens of all members, counted once per name that a member declares
@@ -137,7 +137,7 @@ class _PythonSyntaxReader:
 
     def _parse_module_types(self) -> Iterator[DeclaredType]:
         simple = self.module.rpartition('.')[2]
-        statements = list(list_declaring_statements(self.root))
+        statements = list(list_statements_exposing_definitions(self.root))
         module = self._make_type(self.root, statements, self.module, simple, ())
         yield replace(
             module, kind='module', declaration=f'module {self.module}', end_byte=len(self.source)
@@ -154,17 +154,17 @@ class _PythonSyntaxReader:
             head = Head(node, self.source, self._renamed)
             name, inner = (
                 f'{outer}${head.name}',
-                list(list_declaring_statements(head.body)) if head.body else [],
+                list(list_statements_exposing_definitions(head.body)) if head.body else [],
             )
             declared_type = self._make_type(node, inner, name, head.name, around)
-            first, *others = head.bases or (None,)
+            first, *others = head.base_names or (None,)
             yield replace(
                 declared_type,
                 superclass=first,
                 interfaces=tuple(name for name in others if name is not None),
                 abstract=head.is_abstract,
                 modifiers=head.modifiers,
-                annotations=head.annotations,
+                annotations=head.decorator_names,
                 declaration=head.declaration,
             )
             yield from self._parse_classes(inner, name, (*around, head.name))
@@ -267,7 +267,7 @@ class _PythonSyntaxReader:
             name=simple if is_constructor else head.name,
             parameters=head.accessor_decorators,
             modifiers=head.modifiers,
-            annotations=head.annotations,
+            annotations=head.decorator_names,
             declaration=head.declaration,
             body_hash=None
             if body is None
@@ -345,7 +345,7 @@ def list_bound_names(statement: Node, source: bytes, found: PythonSlice) -> tupl
             name for node in statement.named_children for name in _list_assigned_names(node, source)
         ]
     else:
-        nodes = [node for node in find_import_statements(statement) if node.type in IMPORTS]
+        nodes = [node for node in find_all_import_statements(statement) if node.type in IMPORTS]
         names = [
             imported_name.bound
             for node in nodes

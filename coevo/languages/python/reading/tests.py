@@ -53,7 +53,7 @@ def is_collected(file: SourceFile, type_: DeclaredType, resolve: Resolve) -> boo
     return _TestFinder(file, resolve).is_collected(type_)
 
 
-def is_fixture(member: Member) -> bool:
+def is_run_by_framework(member: Member) -> bool:
     """Return whether the framework runs a member by itself: module code, set-up, hooks, `autouse`.
 
     False for a fixture that a test requests by name, which is a helper, and for a test.
@@ -95,7 +95,7 @@ def _is_collected_by_name(name: str, bases: Sequence[str], *, rules: CollectionR
     return rules.collects_class(name) or any(base.endswith('TestCase') for base in bases)
 
 
-def is_named_fixture(member: Member) -> bool:
+def has_fixture_decorator(member: Member) -> bool:
     """Return whether a function has the decorator of a fixture, which tests request by name."""
     return member.kind == 'method' and not FIXTURES.isdisjoint(member.annotations)
 
@@ -105,7 +105,7 @@ def list_provided_fixture_names(member: Member) -> tuple[str, ...]:
 
     () if the member is no fixture.
     """
-    if not is_named_fixture(member):
+    if not has_fixture_decorator(member):
         return ()
     head = member.tokens[: member.tokens.index('def')] if 'def' in member.tokens else ()
     for at in range(len(head) - 2):
@@ -139,9 +139,9 @@ class _TestFinder:
     def __init__(self, file: SourceFile, resolve: Resolve) -> None:
         self._file = file
         self._resolve = resolve
-        self._cases = AncestryQuery(self._look_up_case)
-        self._constructed = AncestryQuery(self._look_up_constructor)
-        self._refused = AncestryQuery(self._look_up_refusal)
+        self._cases = AncestryQuery(self._look_up_test_case_and_bases)
+        self._constructed = AncestryQuery(self._look_up_constructor_and_bases)
+        self._refused = AncestryQuery(self._look_up_refusal_and_bases)
         self._rules, self._collected = DEFAULT, True
         own = [(type_.simple, _list_bases(type_)) for type_ in file.types]
         self._extended = find_collected_base_names(own, DEFAULT)
@@ -181,15 +181,15 @@ class _TestFinder:
             return False
         if type_.simple in self._extended and not type_.around[1:]:
             return True  # its subclasses may be collected, wherever they are
-        if not self._collected or not known.get(type_.outer, False):
+        if not self._collected or not known.get(type_.enclosing_name, False):
             return False
         if is_case:
             return len(type_.around) == 1
-        if len(type_.around) > 1 and self._is_case_by_name(type_.outer):
+        if len(type_.around) > 1 and self._is_test_case_by_name(type_.enclosing_name):
             return False  # unittest does not look into nested classes
         return self._rules.collects_class(type_.simple) and not self._has_constructor(type_)
 
-    def _is_case_by_name(self, name: str) -> bool:
+    def _is_test_case_by_name(self, name: str) -> bool:
         type_ = self._effective_types.get(name)
         return type_ is not None and self._is_test_case(type_)
 
@@ -224,7 +224,7 @@ class _TestFinder:
         candidates = (type_ for type_ in self._resolve(name) if type_.kind == 'class')
         return all(type_.name == heir.name for type_ in candidates)
 
-    def _look_up_case(self, name: str) -> tuple[bool, set[str]]:
+    def _look_up_test_case_and_bases(self, name: str) -> tuple[bool, set[str]]:
         types = self._resolve_classes(name)
         if not types:
             return name.endswith('TestCase'), set()
@@ -238,7 +238,7 @@ class _TestFinder:
             map(self._constructed.holds_for_any_ancestor, _list_bases(type_))
         )
 
-    def _look_up_constructor(self, name: str) -> tuple[bool, set[str]]:
+    def _look_up_constructor_and_bases(self, name: str) -> tuple[bool, set[str]]:
         types = self._resolve_classes(name)
         return any(map(_has_own_constructor, types)), _collect_bases(types)
 
@@ -251,7 +251,7 @@ class _TestFinder:
             else own
         )
 
-    def _look_up_refusal(self, name: str) -> tuple[bool, set[str]]:
+    def _look_up_refusal_and_bases(self, name: str) -> tuple[bool, set[str]]:
         types = self._resolve_classes(name)
         own = [self._refuses_tests(type_) for type_ in types]
         silent = [type_ for type_, says in zip(types, own, strict=True) if says is None]

@@ -22,11 +22,11 @@ from coevo.languages.python.reading.redundancy import (
     Frame,
     is_docstring,
     is_redundant,
+    make_string_token,
     normalise_content,
     normalise_number,
     normalise_prefix,
-    spell_string,
-    split_literal,
+    split_string_literal,
 )
 from coevo.languages.spans import Span, subtract_holes
 
@@ -271,11 +271,11 @@ class PythonTokens:
         parts = [part for part in parts if part.type not in _SKIPPED]
         if any(child.type == 'interpolation' for part in parts for child in part.children):
             return False
-        read = [split_literal(self._get_text(part)) for part in parts]
+        read = [split_string_literal(self._get_text(part)) for part in parts]
         if len({letters for letters, _ in read}) != 1:
             return False
         text = ''.join(part for _, part in read)
-        token = spell_string(read[0][0], text)
+        token = make_string_token(read[0][0], text)
         self._leaves.append_token(node.start_byte, sys.intern(token), None, text)
         return True
 

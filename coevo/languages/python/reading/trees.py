@@ -14,7 +14,7 @@ from coevo.languages.located_types import (
     PlacedFiles,
     find_folder_above,
     find_kind_of_code,
-    find_meant_types,
+    find_meant_test_types,
     find_no_companions,
     find_no_embedders,
     group_paths_by_side,
@@ -51,7 +51,7 @@ class PythonTree:
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
     # The module of a file with fixtures is visible where its fixtures are, without an import.
-    resolve_type = find_meant_types
+    resolve_test_type = find_meant_test_types
     find_types_sharing_fixtures = find_no_companions
     find_embedders = find_no_embedders
     find_production_kind = find_kind_of_code
@@ -83,11 +83,11 @@ class PythonTree:
         imports = self.import_resolver.resolve_imports(path, parsed)
         if path not in self._test_paths:
             return _PLACED.place(self.read_content(path), path, PythonFileContext(imports=imports))
-        rules = self._rules(self.find_module(path))
+        rules = self._rules(self.find_module_folder(path))
         around = PythonFileContext(
             imports=imports,
             rules=rules,
-            collected=rules.is_file(path) or self._is_named_for_tests(path, parsed.types),
+            collected=rules.collects_file(path) or self._is_named_for_tests(path, parsed.types),
             extended=self._collected_base_names & {type_.simple for type_ in parsed.types},
             interfaces=tuple(
                 dict.fromkeys(
@@ -127,7 +127,7 @@ class PythonTree:
             return Side.TEST
         return None if path.rpartition('/')[2] in _NO_CODE else Side.SOURCE
 
-    def is_source(self, path: str) -> bool:
+    def belongs_to_code(self, path: str) -> bool:
         """Return whether a file of any kind belongs to the code: it is none of the tests."""
         return path not in self._test_paths
 
@@ -140,12 +140,12 @@ class PythonTree:
         names = find_test_file_names(self.entries, self.read_content)
         return _get_test_paths(frozenset(self.entries), names)
 
-    def find_module(self, path: str) -> str:
+    def find_module_folder(self, path: str) -> str:
         """Return the nearest folder around a file that has a build file; '.' if there is none."""
-        return find_folder_above(path, self.modules)
+        return find_folder_above(path, self.module_folders)
 
     @cached_property
-    def modules(self) -> frozenset[str]:
+    def module_folders(self) -> frozenset[str]:
         """The folders that hold a build file."""
         return frozenset(
             str(PurePosixPath(path).parent)
@@ -157,17 +157,17 @@ class PythonTree:
     def import_resolver(self) -> PythonModules:
         """The resolver for the imports of this revision."""
         paths = frozenset(path for path in self.entries if path.endswith('.py'))
-        return PythonModules(get_module_paths(paths, self.modules), self.read_content)
+        return PythonModules(get_module_paths(paths, self.module_folders), self.read_content)
 
     @cached_property
     def _fixture_modules(self) -> FixtureModules:
         paths = frozenset(path for path in self.entries if path.endswith('.py'))
         return FixtureModules(
-            get_module_paths(paths, self.modules),
+            get_module_paths(paths, self.module_folders),
             [path for path in self._test_paths if self.find_side(path) is Side.TEST],
             self.parse_alone,
             self.read_content,
-            lambda path: self._rules(self.find_module(path)).plugins,
+            lambda path: self._rules(self.find_module_folder(path)).plugins,
         )
 
     def _find_rules(self, module: str) -> CollectionRules:

@@ -114,19 +114,19 @@ _LISTS = ('-r', '--requirement')
 _WITH = ('--with', '--with-requirements')
 
 
-def list_command_packages(source: bytes) -> Iterator[str]:
+def list_requirements_in_commands(source: bytes) -> Iterator[str]:
     """Yield the requirements that `pip install` and `uv run --with` in a text name.
 
     Those with variables are left out. A list is yielded as the mark `FILES` and its path.
     """
     text = _FILLED_IN.sub('$', source.decode(errors='replace').replace('\\\n', ' '))
     for arguments in _INSTALL.findall(text):
-        yield from list_installed_packages(_split_words(arguments))
+        yield from list_pip_install_requirements(_split_words(arguments))
     for arguments in _UV_RUN.findall(text):
-        yield from _list_uv_run_packages(_split_words(arguments))
+        yield from _list_uv_run_requirements(_split_words(arguments))
 
 
-def list_installed_packages(arguments: Iterable[str]) -> Iterator[str]:
+def list_pip_install_requirements(arguments: Iterable[str]) -> Iterator[str]:
     """Yield the requirements among the words that follow `pip install`.
 
     A list (`-r PATH`) is yielded as the mark `FILES` and its path. Options, words with variables,
@@ -146,7 +146,7 @@ def list_installed_packages(arguments: Iterable[str]) -> Iterator[str]:
             yield word
 
 
-def _list_uv_run_packages(arguments: Iterable[str]) -> Iterator[str]:
+def _list_uv_run_requirements(arguments: Iterable[str]) -> Iterator[str]:
     """Yield what `--with` and `--with-requirements` of `uv run` add to the environment."""
     words = iter(arguments)
     for word in words:

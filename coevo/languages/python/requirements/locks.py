@@ -152,21 +152,21 @@ def _make_entries(package: Mapping[str, Any], marker: str) -> Iterator[_LockEntr
         yield _LockEntry(name=canonicalize_name(name), version=version, marker=marker)
 
 
-def _derive_marker(package: Mapping[str, Any], marker: str, python: str) -> str:
+def _derive_marker(package: Mapping[str, Any], marker_key: str, python_key: str) -> str:
     """Return the marker of a package, else one made from the interpreters that it allows; else ''.
 
     In a poetry lock the marker may differ by group; the alternatives are joined.
 
     marker, python  the keys of the two in the package's table
     """
-    stated_marker = package.get(marker)
+    stated_marker = package.get(marker_key)
     if isinstance(stated_marker, dict):
         stated_marker = _join_alternatives(
             [item for item in stated_marker.values() if isinstance(item, str)]
         )
     if isinstance(stated_marker, str) and stated_marker:
         return stated_marker
-    clauses = str(package.get(python) or '').split(',')
+    clauses = str(package.get(python_key) or '').split(',')
     clause_matches = [_CLAUSE.fullmatch(item.strip()) for item in clauses]
     return ' and '.join(
         f"python_full_version {item[1]} '{item[2]}'" for item in clause_matches if item

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from coevo.languages.python.requirements.ini_files import (
-    list_command_packages,
-    list_installed_packages,
+    list_pip_install_requirements,
+    list_requirements_in_commands,
     parse_tox_ini,
 )
 from coevo.languages.python.requirements.setup_py import parse_module
@@ -67,12 +67,15 @@ def _list_session_lines(
     session: ast.FunctionDef, constants: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     for node in ast.walk(session):
-        if isinstance(node, ast.Call) and _get_last_name(node.func) in ('install', 'conda_install'):
+        if isinstance(node, ast.Call) and _get_attribute_name(node.func) in (
+            'install',
+            'conda_install',
+        ):
             words = [word for argument in node.args for word in _list_literals(argument, constants)]
-            yield from list_installed_packages(words)
+            yield from list_pip_install_requirements(words)
 
 
-def _get_last_name(function: ast.expr) -> str:
+def _get_attribute_name(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else ''
 
 
@@ -195,7 +198,7 @@ def _convert_conda_version(text: str) -> str:
 
 def parse_makefile(source: bytes) -> StatedRequirements:
     """Return the packages that the commands of a Makefile install, as the group `make`."""
-    return StatedRequirements(groups={'make': tuple(list_command_packages(source))})
+    return StatedRequirements(groups={'make': tuple(list_requirements_in_commands(source))})
 
 
 def _get_table(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:

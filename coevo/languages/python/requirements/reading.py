@@ -11,7 +11,7 @@ from typing import Any
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
 from coevo.languages.python.requirements.ini_files import (
-    list_command_packages,
+    list_requirements_in_commands,
     load_requirement_list,
     parse_setup_cfg,
     parse_tox_ini,
@@ -71,10 +71,10 @@ class _RequirementFiles:
                 says_runtime = says_runtime or bool(requirements.runtime)
                 yield requirements
         if not says_runtime:
-            named = StatedRequirements(runtime=tuple(self._load_lists_in_build_programs()))
+            named = StatedRequirements(runtime=tuple(self._load_requirements_named_in_programs()))
             says_runtime = bool(named.runtime)
             yield named
-        yield from self._load_test_lists(told=says_runtime)
+        yield from self._load_test_lists(runtime_is_stated=says_runtime)
         for name, read_place in PLACES.items():
             source = self._load_file(self._prefix + name)
             if source is not None:
@@ -84,7 +84,7 @@ class _RequirementFiles:
             if is_workflow(path):
                 yield self._expand_lists(parse_workflow(self._load_file(path) or b''))
 
-    def _load_lists_in_build_programs(self) -> Iterator[str]:
+    def _load_requirements_named_in_programs(self) -> Iterator[str]:
         """Yield the requirements from lists that a build program mentions.
 
         Used for projects that state their runtime requirements in no other file.
@@ -132,7 +132,7 @@ class _RequirementFiles:
                 path = self._prefix + posixpath.normpath(name.strip())
                 yield from load_requirement_list(path, self._load_file)
 
-    def _load_test_lists(self, *, told: bool) -> Iterator[StatedRequirements]:
+    def _load_test_lists(self, *, runtime_is_stated: bool) -> Iterator[StatedRequirements]:
         """Yield the requirement lists for tests.
 
         A compiled list (.txt) is skipped if its source (.in) is there.
@@ -154,7 +154,7 @@ class _RequirementFiles:
             lines = tuple(load_requirement_list(self._prefix + 'requirements.txt', self._load_file))
             yield (
                 StatedRequirements(groups={'tests': lines})
-                if told
+                if runtime_is_stated
                 else StatedRequirements(runtime=drop_non_test_tools(lines))
             )
 
@@ -197,7 +197,7 @@ def parse_workflow(source: bytes) -> StatedRequirements:
     """
     if not _RUNS_TESTS.search(source.decode(errors='replace')):
         return StatedRequirements()
-    lines = tuple(dict.fromkeys(list_command_packages(source)))
+    lines = tuple(dict.fromkeys(list_requirements_in_commands(source)))
     return StatedRequirements(groups={'tests': lines})
 
 

@@ -17,7 +17,7 @@ from coevo.languages.python.smells.source import (
     PythonTest,
     get_normalised_text,
     get_text,
-    list_decorators,
+    list_decorator_texts,
     walk_descendants,
 )
 
@@ -122,7 +122,7 @@ def is_unknown_test(test: PythonTest) -> bool:
     PyNose looks for `assert` and for names that contain it. Here an expected exception also counts,
     by `pytest.raises` or by a decorator.
     """
-    if any(decorator.startswith(_FAILS) for decorator in list_decorators(test.function)):
+    if any(decorator.startswith(_FAILS) for decorator in list_decorator_texts(test.function)):
         return False
     if list_assertions(get_text(test.function)):
         return False

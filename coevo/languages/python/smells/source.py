@@ -12,7 +12,7 @@ from coevo.languages.python.commands import get_class_name
 from coevo.languages.python.reading.statements import (
     StatementsTooDeep,
     get_definition,
-    list_declaring_statements,
+    list_statements_exposing_definitions,
 )
 from coevo.languages.python.reading.tokens import PYTHON
 from coevo.model.records import TestMethod
@@ -63,7 +63,7 @@ def locate_test(source: bytes, method: TestMethod) -> PythonTest:
 
 def _find_declaration(parent: Node, name: str, kind: str) -> Node:
     block = get_definition(parent).child_by_field_name('body') or parent
-    for node in reversed(list(list_declaring_statements(block))):
+    for node in reversed(list(list_statements_exposing_definitions(block))):
         candidate = get_definition(node)
         if candidate.type == kind and get_name(candidate) == name:
             return node
@@ -73,12 +73,12 @@ def _find_declaration(parent: Node, name: str, kind: str) -> Node:
 def list_functions(owner: Node) -> Iterator[Node]:
     """Yield the functions that a class itself declares, without their decorators."""
     block = get_definition(owner).child_by_field_name('body')
-    for node in list_declaring_statements(block) if block is not None else ():
+    for node in list_statements_exposing_definitions(block) if block is not None else ():
         if get_definition(node).type == 'function_definition':
             yield get_definition(node)
 
 
-def list_decorators(node: Node) -> Iterator[str]:
+def list_decorator_texts(node: Node) -> Iterator[str]:
     """Yield the decorators of a function or class as texts: `unittest.skip("why")`."""
     for child in node.children if node.type == 'decorated_definition' else ():
         if child.type == 'decorator':

@@ -12,7 +12,7 @@ from coevo.languages.python.smells.source import (
     PythonTest,
     get_name,
     get_text,
-    list_decorators,
+    list_decorator_texts,
     list_functions,
     walk_descendants,
 )
@@ -57,9 +57,9 @@ def is_ignored_test(test: PythonTest) -> bool:
 
     Here pytest's decorators and those of the class also count.
     """
-    every = [*list_decorators(test.function)]
+    every = [*list_decorator_texts(test.function)]
     if test.owner is not None:
-        every += list_decorators(test.owner)
+        every += list_decorator_texts(test.owner)
     return any(_SKIPS.match(decorator) for decorator in every)
 
 

@@ -18,7 +18,7 @@ def remove_pieces(
     edits: TextEdits,
     file: PythonOutline,
     gone: Sequence[PythonPiece],
-    may_go: Callable[[str], bool],
+    may_remove_class: Callable[[str], bool],
 ) -> None:
     """Record the edits that remove pieces from a file so that it stays valid.
 
@@ -31,7 +31,9 @@ def remove_pieces(
     imports = [piece for piece in gone if piece.kind == 'import']
     others = [piece for piece in gone if piece.kind != 'import']
     _remove_imports(edits, file, imports)
-    emptied_suites = find_emptied_suites(file.root, [piece.statement for piece in others], may_go)
+    emptied_suites = find_emptied_suites(
+        file.root, [piece.statement for piece in others], may_remove_class
+    )
     for start, end in emptied_suites.blocks:
         edits.replace(start, end, b'pass')
     spans = [piece.span for piece in others]
@@ -131,7 +133,7 @@ class EmptiedSuites:
 
 
 def find_emptied_suites(
-    root: Node, gone: Collection[Span], may_go: Callable[[str], bool]
+    root: Node, gone: Collection[Span], may_remove_class: Callable[[str], bool]
 ) -> EmptiedSuites:
     """Return the suites from which a removal would take all statements but docstrings and `pass`.
 
@@ -139,7 +141,7 @@ def find_emptied_suites(
     may_go  whether an emptied class of this simple name may be removed
     """
     result = EmptiedSuites()
-    _PythonSuiteWalker(gone, may_go, result).count_kept_and_removed(root)
+    _PythonSuiteWalker(gone, may_remove_class, result).count_kept_and_removed(root)
     return result
 
 

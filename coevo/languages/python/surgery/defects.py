@@ -18,7 +18,7 @@ from coevo.languages.text_edits import TextEdits, find_indentation, remove_span,
 from coevo.model.families import Defect
 from coevo.model.words import Outcome
 
-UNRESOLVED = frozenset({Outcome.COMPILE_ERROR, Outcome.ERROR})
+UNKNOWN_NAME_OUTCOMES = frozenset({Outcome.COMPILE_ERROR, Outcome.ERROR})
 
 _IMPORTS = frozenset({'import_statement', 'import_from_statement'})
 _BY_NAME = frozenset({'keyword_argument', 'dictionary_splat'})
@@ -96,10 +96,11 @@ def _copy_other_body(source: bytes, test: Node, tests: Sequence[Node]) -> Iterat
     It is the first one with the same parameters and indentation; nothing is yielded if there is
     none.
     """
-    given, margin = _get_parameters(test), find_indentation(source, test.start_byte)
+    given, margin = _get_parameter_list_text(test), find_indentation(source, test.start_byte)
     for other in tests:
         alike = (
-            _get_parameters(other) == given and find_indentation(source, other.start_byte) == margin
+            _get_parameter_list_text(other) == given
+            and find_indentation(source, other.start_byte) == margin
         )
         if other.id != test.id and alike:
             body = _get_body(test)
@@ -208,7 +209,7 @@ def _get_body(test: Node) -> Node:
     return body
 
 
-def _get_parameters(test: Node) -> bytes | None:
+def _get_parameter_list_text(test: Node) -> bytes | None:
     listed = test.child_by_field_name('parameters')
     return listed.text if listed is not None else None
 

@@ -7,10 +7,10 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence, Set as Abstr
 
 from tree_sitter import Node
 
-from coevo.languages.core.cut_plans import OldFile, find_insertion_neighbour
-from coevo.languages.core.outlines import list_inner_types
-from coevo.languages.core.reach import list_parents
-from coevo.languages.python.reading.tests import is_fixture
+from coevo.languages.core.cut_plans import OldFile, find_new_and_old_neighbour
+from coevo.languages.core.outlines import list_type_names_in_piece
+from coevo.languages.core.reach import list_parent_names
+from coevo.languages.python.reading.tests import is_run_by_framework
 from coevo.languages.python.surgery.cuts import (
     count_empty_lines_above,
     find_multiline_strings,
@@ -41,8 +41,8 @@ class PythonNeeds:
 
     def __init__(self, file: OldPythonFile) -> None:
         self._file = file
-        left = file.plan.left
-        self._known = {slot for piece in left for slot in list_slots(piece, piece.owner)}
+        left = file.plan.pieces_sure_to_stay
+        self._known = {slot for piece in left for slot in list_taken_slots(piece, piece.owner)}
         imports = [p.imported for p in left if p.imported and p.imported.binds_top_package]
         self._loaded = {imported_name.name: imported_name.bound for imported_name in imports}
         self._wildcards = {p.imported.qualified for p in left if p.imported and p.names == ('*',)}
@@ -58,7 +58,7 @@ class PythonNeeds:
             and piece.kind != 'initializer'
             and piece.owner in self._file.renamed
             and (
-                self._known.isdisjoint(self._file.list_slots(piece))
+                self._known.isdisjoint(self._file.list_taken_slots(piece))
                 or self._imports_further_submodule(piece)
             )
         )
@@ -71,17 +71,21 @@ class PythonNeeds:
         free     the pieces to choose from
         brought  those that are brought already
         """
-        heirs = [piece for piece in free if not self._above.isdisjoint(self._list_parents(piece))]
+        heirs = [
+            piece
+            for piece in free
+            if not self._above.isdisjoint(self._list_base_class_names(piece))
+        ]
         self._above.update(name for piece in heirs for name in piece.names)
         return [*heirs, *(piece for piece in free if self._is_needed(piece))]
 
-    def _list_parents(self, piece: PythonPiece) -> set[str]:
+    def _list_base_class_names(self, piece: PythonPiece) -> set[str]:
         """Return the simple names of the base classes of a whole class."""
         if piece.kind != 'type':
             return set()
         old = self._file.old
-        type_ = old.types[list_inner_types(old, piece)[0]]
-        return list_parents(type_)
+        type_ = old.types[list_type_names_in_piece(old, piece)[0]]
+        return list_parent_names(type_)
 
     def _imports_further_submodule(self, piece: PythonPiece) -> bool:
         """Return whether an import loads another module of a package that the new file imports.
@@ -100,12 +104,12 @@ class PythonNeeds:
             return not mentions.isdisjoint(piece.names)
         if not mentions.isdisjoint(f'.{name}' for name in piece.names):
             return True
-        own = {name for name in piece.mentions if name.startswith('.')}
-        if any(is_fixture(member) for member in piece.members):
+        own = {name for name in piece.names_to_bring_along if name.startswith('.')}
+        if any(is_run_by_framework(member) for member in piece.members):
             return not mentions.isdisjoint(own)
         return not mentions.isdisjoint(piece.names)  # a fixture that is requested by its name
 
-    def list_wildcards(self, brought: AbstractSet[PythonPiece]) -> Iterator[PythonPiece]:
+    def list_wildcard_imports(self, brought: AbstractSet[PythonPiece]) -> Iterator[PythonPiece]:
         """Yield old wildcard imports that the new file lacks, if a mentioned name is unexplained.
 
         It is unexplained if no known piece declares it: a wildcard import may.
@@ -124,7 +128,7 @@ class PythonNeeds:
                 yield piece
 
 
-def list_slots(piece: PythonPiece, owner: str) -> list[Slot]:
+def list_taken_slots(piece: PythonPiece, owner: str) -> list[Slot]:
     """Return the slots that a piece takes: each name that it declares, with `owner`.
 
     A function, a class and a variable of one name take the same slot, so the new file can have only
@@ -140,7 +144,7 @@ def find_test(file: OldPythonFile, method: TestMethod) -> PythonPiece:
     return next(piece for piece in file.pieces if piece.statement == span)
 
 
-def can_replace(new: PythonPiece, old: PythonPiece) -> bool:
+def can_old_replace_new(new: PythonPiece, old: PythonPiece) -> bool:
     """Return whether an old piece can take the place of a new one: none is an imported name."""
     return new.kind != 'import' and old.kind != 'import'
 
@@ -220,13 +224,13 @@ def add_piece(
     near = [p for p in standing if p.owner == owner and p.kind != 'import']
     near = [p for p in near if _begins_line_at_margin(file.new.source, p, margin)]
     anchors: dict[Hashable, PythonPiece] = {
-        slot: p for p in near for slot in list_slots(p, p.owner)
+        slot: p for p in near for slot in list_taken_slots(p, p.owner)
     }
     for at, was in file.targets.items():
         if at in near:
-            anchors |= dict.fromkeys(list_slots(was, was.owner), at)
+            anchors |= dict.fromkeys(list_taken_slots(was, was.owner), at)
     beside = [p for p in file.pieces if p.owner == piece.owner and p.kind != 'import']
-    neighbour = find_insertion_neighbour(piece, beside, file.list_slots, anchors)
+    neighbour = find_new_and_old_neighbour(piece, beside, file.list_taken_slots, anchors)
     if neighbour is None:
         _add_last(edits, file, piece, body)
         return

@@ -18,7 +18,7 @@ from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.python.reading.imports import STATEMENTS, ImportedName, list_imported_names
 from coevo.languages.python.reading.syntax import parse
-from coevo.languages.python.reading.tests import find_tests, is_fixture
+from coevo.languages.python.reading.tests import find_tests, is_run_by_framework
 from coevo.languages.python.reading.tokens import (
     PYTHON,
     PythonSlice,
@@ -44,7 +44,7 @@ class PythonPiece:
     start, end  its span in bytes, with its comments
     statement   its span without comments; for an imported name the whole import statement
     uses        every name in it that may refer to another piece; `.x` is a name after a dot
-    mentions    those that are no local variables; after a dot only members of `self` and `cls`
+    names_to_bring_along    those that are no local variables; after a dot only members of `self` and `cls`
     members     the declarations in it; () for a class or import
     """
 
@@ -55,7 +55,7 @@ class PythonPiece:
     end: int
     statement: Span
     uses: frozenset[str] = frozenset()
-    mentions: frozenset[str] = frozenset()
+    names_to_bring_along: frozenset[str] = frozenset()
     members: tuple[Member, ...] = ()
     imported: ImportedName | None = None
 
@@ -146,7 +146,7 @@ class PythonOutline:
                 members=members,
                 statement=span,
                 uses=_find_used_names(tokens) - set(names),
-                mentions=_find_mentioned_names(tokens),
+                names_to_bring_along=_find_mentioned_names(tokens),
                 start=self._find_start_above(first.start_byte),
                 end=self._comments.find_end_behind(first.end_byte),
             )
@@ -157,11 +157,11 @@ class PythonOutline:
         tokens = self._tokens.slice_bytes([span])
         return PythonPiece(
             kind='type',
-            owner=type_.outer,
+            owner=type_.enclosing_name,
             names=(type_.simple,),
             statement=span,
             uses=_find_used_names(tokens) - {type_.simple},
-            mentions=_find_mentioned_names(tokens) - {type_.simple},
+            names_to_bring_along=_find_mentioned_names(tokens) - {type_.simple},
             start=self._find_start_above(type_.start_byte),
             end=self._comments.find_end_behind(type_.end_byte),
         )
@@ -175,12 +175,12 @@ class PythonOutline:
         pieces = list(self.list_import_pieces())
         for type_ in self.file.types:
             if self.types[type_.name] is not type_:
-                if not type_.outer or type_.outer in opened:
+                if not type_.enclosing_name or type_.enclosing_name in opened:
                     # a later type of the same name replaces it
                     pieces.append(self.make_whole_piece(type_))
             elif type_.name in opened or not type_.around:
                 pieces += self.list_member_pieces(type_)
-            elif not type_.outer or type_.outer in opened:
+            elif not type_.enclosing_name or type_.enclosing_name in opened:
                 pieces.append(self.make_whole_piece(type_))
         return sorted(pieces, key=lambda piece: (piece.start, piece.end))
 
@@ -209,9 +209,9 @@ class PythonOutline:
             f'{method.test_class}#{method.test_method} is not in the file at {when}'
         )
 
-    def find_namesake(self, method: TestMethod) -> TestMethod | None:
+    def find_replaceable_namesake(self, method: TestMethod) -> TestMethod | None:
         """Return the method if its class has a function of this name, no fixture; else None."""
-        return None if all(map(is_fixture, self._list_members_like(method))) else method
+        return None if all(map(is_run_by_framework, self._list_members_like(method))) else method
 
     def is_well_formed(self) -> bool:
         """Return whether a file has neither a syntax error nor an empty suite.

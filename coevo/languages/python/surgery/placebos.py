@@ -50,7 +50,7 @@ def choose_insertion(
     """
     node = _find_node(declared)
     lines = choose_line_breaks(kind, draw)
-    if places := list(_find_places(node, is_whole=declared.member is not None)):
+    if places := list(_find_statement_offsets(node, is_whole=declared.member is not None)):
         return draw.choice(places), _make_statement(draw, lines)
     if lines:
         margin = find_indentation(declared.source, node.start_byte)
@@ -73,7 +73,7 @@ def _get_span(node: Node) -> tuple[int, int]:
     return node.start_byte, node.end_byte
 
 
-def _find_places(declaration: Node, *, is_whole: bool) -> Iterator[int]:
+def _find_statement_offsets(declaration: Node, *, is_whole: bool) -> Iterator[int]:
     """Yield the offsets at which a statement can be put: before each simple one except a docstring.
 
     is_whole  whether nested definitions belong to the declaration; those of a class or module do

@@ -22,7 +22,7 @@ from coevo.languages.undoing import (
     LocatedDeclaration,
     Parameter,
     PlainVersion,
-    map_parameters,
+    map_lost_parameters,
 )
 
 _UNKNOWN = ("''", '0')
@@ -93,7 +93,7 @@ _INNER = ('function_definition', 'class_definition', 'lambda')
 _MANAGERS = frozenset({'contextmanager', 'asynccontextmanager', 'fixture'})
 
 
-def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
+def list_versions_with_plain_values(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
     """Return the file with a function that returns plain values, or with a variable that holds one.
 
     A constructor sets its attributes to None. Empty for a variable whose value is no literal, and
@@ -331,7 +331,7 @@ def put_old_body(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | No
         return None
     before, after = find_definition(old), find_definition(new)
     body, new_body = before.child_by_field_name('body'), after.child_by_field_name('body')
-    pairs = map_parameters(list_parameters(before), list_parameters(after))
+    pairs = map_lost_parameters(list_parameters(before), list_parameters(after))
     if body is None or new_body is None or pairs is None:
         return None
     if any('*' in f'{parameter.name}{text}' for parameter, text in pairs):
@@ -371,10 +371,12 @@ def needs_lost_names(old: LocatedDeclaration, new: LocatedDeclaration) -> bool:
     They are names of the module, and attributes of `self`. Imports do not count: they are added.
     """
     assert old.member is not None
-    lost = _list_module_names(old.file) - _list_module_names(new.file) - _list_imports(new.file)
+    lost = (
+        _list_module_names(old.file) - _list_module_names(new.file) - _list_imported_names(new.file)
+    )
     if lost & old.member.names - set(dir(builtins)) - {old.member.name}:
         return True
-    elsewhere = _list_words(old, old.member) - _list_words(new, None)
+    elsewhere = _list_words_of_file(old, old.member) - _list_words_of_file(new, None)
     return not elsewhere.isdisjoint(_OWN.findall(old.member.source))
 
 
@@ -385,11 +387,11 @@ def _list_module_names(file: SourceFile) -> set[str]:
     }
 
 
-def _list_imports(file: SourceFile) -> set[str]:
+def _list_imported_names(file: SourceFile) -> set[str]:
     return {imported.name for imported in file.imports}
 
 
-def _list_words(declared: LocatedDeclaration, without: Member | None) -> set[str]:
+def _list_words_of_file(declared: LocatedDeclaration, without: Member | None) -> set[str]:
     """Return the words of the file, except those of one member."""
     text = declared.source
     if without is not None:

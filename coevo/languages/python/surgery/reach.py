@@ -23,7 +23,7 @@ from coevo.languages.python.surgery.pieces import strip_module_name
 _WORDS = re.compile(r'[^\W\d]\w*')
 
 
-def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
+def list_names_in_related_files(repository: Repository, rev: str, path: str) -> frozenset[str]:
     """Return all names in those other test files that may use declarations of a test file.
 
     These files mention its module, have it as their conftest, or declare base classes of its
@@ -79,7 +79,7 @@ def make_mention_finder(repository: Repository, rev: str) -> FileMentionFinder:
     return FileMentionFinder(repository, rev, open_tree(repository, rev), _RULES)
 
 
-def _list_declared_names(path: str, text: bytes) -> frozenset[str]:
+def _list_names_others_mention(path: str, text: bytes) -> frozenset[str]:
     """Return the names by which others mention a file: its module and its top-level classes.
 
     For a conftest also its functions, which may be fixtures.
@@ -97,5 +97,5 @@ _RULES = MentionRules(
     settings=lambda path: path.endswith(_SETTINGS),
     word=re.compile(r'\w+'),
     parse=parse,
-    declared=_list_declared_names,
+    declared=_list_names_others_mention,
 )

@@ -9,7 +9,7 @@ from random import Random
 from tree_sitter import Node
 
 from coevo.languages.python.surgery.plain_values import walk_own_nodes
-from coevo.languages.rewriting import Rewrite, get_text, invent_name, rename, walk
+from coevo.languages.rewriting import Rewrite, get_text, invent_name, rename, walk_named_nodes
 from coevo.languages.spans import Span
 
 _FUNCTION = 'function_definition'
@@ -38,7 +38,7 @@ def find_outer_function(node: Node) -> Node | None:
 def list_bound_names(function: Node) -> frozenset[str]:
     """Return all names that a function, or what is inside it, may bind or declare."""
     names = set()
-    for node in walk(function):
+    for node in walk_named_nodes(function):
         names |= set(_list_names_bound_by(node))
     return frozenset(names)
 
@@ -58,7 +58,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
         body = function.child_by_field_name('body')
         if body is None:
             continue
-        nodes = list(walk(body))
+        nodes = list(walk_named_nodes(body))
         kept_names = _list_names_to_keep(function, nodes)
         if kept_names is None:
             continue
@@ -97,14 +97,20 @@ def _list_names_to_keep(function: Node, nodes: list[Node]) -> frozenset[str] | N
     kept_names = set()
     for node in (function, *nodes):
         if node.type in _NAMING or node.type in _PARAMETERS:
-            kept_names |= {get_text(inner) for inner in walk(node) if inner.type == 'identifier'}
+            kept_names |= {
+                get_text(inner) for inner in walk_named_nodes(node) if inner.type == 'identifier'
+            }
         elif node.type == 'string_content':
             kept_names |= set(map(bytes.decode, _WORD.findall(node.text or b'')))
         elif node.type == _FUNCTION:
             name, parameters = (node.child_by_field_name(n) for n in ('name', 'parameters'))
             kept_names |= {get_text(name)} if name is not None else set()
             kept_names |= (
-                {get_text(inner) for inner in walk(parameters) if inner.type == 'identifier'}
+                {
+                    get_text(inner)
+                    for inner in walk_named_nodes(parameters)
+                    if inner.type == 'identifier'
+                }
                 if parameters is not None
                 else set()
             )
@@ -118,10 +124,12 @@ def _shows_expression_text(node: Node) -> bool:
 
 def _list_names_bound_by(node: Node) -> Iterator[str]:
     if node.type in _NAMING or node.type in _PARAMETERS or node.type in _SCOPED:
-        yield from (get_text(inner) for inner in walk(node) if inner.type == 'identifier')
+        yield from (
+            get_text(inner) for inner in walk_named_nodes(node) if inner.type == 'identifier'
+        )
     elif node.type in (_FUNCTION, 'as_pattern_target', 'delete_statement', 'type_alias_statement'):
         names = node.child_by_field_name('name')
-        inside = [names] if names is not None else list(walk(node))
+        inside = [names] if names is not None else list(walk_named_nodes(node))
         yield from (get_text(inner) for inner in inside if inner.type == 'identifier')
     else:
         yield from _list_assigned_names(node)

@@ -35,7 +35,7 @@ from coevo.languages.rewriting import (
     replace_text,
     rewrite_literal,
     swap_neighbours,
-    walk,
+    walk_named_nodes,
     wrap,
 )
 from coevo.languages.spans import Span
@@ -299,7 +299,7 @@ def list_rewrites(source: bytes, spans: Sequence[Span], draw: Random) -> Rewrite
     root = Parser(PYTHON).parse(source).root_node
     if root.has_error:
         return Rewrites()
-    at = _find_import_place(root)
+    at = _find_import_offset_and_side(root)
     operators = None if at is None else invent_name(draw)
     rewriter = _Rewriter(draw=draw, operators=operators)
     rewrites = [
@@ -377,7 +377,7 @@ def _list_global_or_nonlocal_names(outer: Node) -> frozenset[str]:
     """Return the names that a function or one inside it declares to be global or nonlocal."""
     return frozenset(
         get_text(child)
-        for node in walk(outer)
+        for node in walk_named_nodes(outer)
         if node.type in ('global_statement', 'nonlocal_statement')
         for child in node.named_children
     )
@@ -400,7 +400,7 @@ def _find_variable_of_literal(statement: Node) -> str | None:
     return get_text(left) if is_literal and one_line else None
 
 
-def _find_import_place(root: Node) -> tuple[int, bool] | None:
+def _find_import_offset_and_side(root: Node) -> tuple[int, bool] | None:
     """Return where a module can be imported on a line that is there, and whether behind a statement.
 
     It is behind the docstring and imports of `__future__`, or before the first simple statement.

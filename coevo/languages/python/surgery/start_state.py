@@ -9,21 +9,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set as AbstractSet
 
 from coevo.languages.core.cut_plans import CutPlan, OldContent, SurgeryRules
-from coevo.languages.core.outlines import Declared, list_inner_types
+from coevo.languages.core.outlines import Declared, list_type_names_in_piece
 from coevo.languages.core.start_files import StartFileMaker
 from coevo.languages.declarations import Member
 from coevo.languages.python.reading.syntax import parse
-from coevo.languages.python.reading.tests import is_fixture
+from coevo.languages.python.reading.tests import is_run_by_framework
 from coevo.languages.python.surgery.cuts import find_emptied_suites, remove_pieces
 from coevo.languages.python.surgery.old_pieces import (
     PythonNeeds,
     Slot,
     add_piece,
-    can_replace,
+    can_old_replace_new,
     drop_repeated_imports,
     find_test,
     is_same_import,
-    list_slots,
+    list_taken_slots,
     render_at,
 )
 from coevo.languages.python.surgery.pieces import (
@@ -37,7 +37,9 @@ from coevo.languages.text_edits import TextEdits
 PythonCutPlan = CutPlan[PythonOutline, PythonPiece]
 
 
-def _list_methods_named_test(file: PythonOutline, targets: Sequence[Declared]) -> Iterator[Member]:
+def _list_methods_named_like_tests(
+    file: PythonOutline, targets: Sequence[Declared]
+) -> Iterator[Member]:
     """Yield the methods whose names begin with `test` in the classes of the targets."""
     owners = {declared.owner for declared in targets}
     for type_ in (type_ for type_ in file.file.types if type_.name in owners):
@@ -53,10 +55,12 @@ def _may_be_removed(plan: PythonCutPlan, piece: PythonPiece) -> bool:
     if not plan.used_elsewhere.isdisjoint(piece.names) or piece.kind == 'initializer':
         return False
     if piece.kind == 'type':
-        types = list_inner_types(plan.file, piece)
+        types = list_type_names_in_piece(plan.file, piece)
         return not any(member.owner in types for member in plan.file.tests)
     tests = {member.start_byte for member in plan.file.tests}
-    return not any(is_fixture(member) or member.start_byte in tests for member in piece.members)
+    return not any(
+        is_run_by_framework(member) or member.start_byte in tests for member in piece.members
+    )
 
 
 def _list_emptied_classes(plan: PythonCutPlan) -> list[PythonPiece]:
@@ -110,7 +114,7 @@ def _list_duplicates(file: PythonOutline) -> set[Slot]:
         for member in type_.members
         if member.kind == 'method'
     )
-    keys.update((type_.outer, type_.simple) for type_ in file.file.types if type_.around)
+    keys.update((type_.enclosing_name, type_.simple) for type_ in file.file.types if type_.around)
     return {key for key, count in keys.items() if count > 1}
 
 
@@ -124,18 +128,18 @@ SURGERY: StartFileMaker[PythonOutline, PythonPiece] = StartFileMaker(
         parse=make_outline,
         parse_placed=parse,
         get_type_name=strip_module_name,
-        list_lookalikes=_list_methods_named_test,
+        list_lookalikes=_list_methods_named_like_tests,
         # Variables come along if an added function or class names them.
-        stays_out=lambda member: member.kind == 'field' or is_fixture(member),
+        stays_out=lambda member: member.kind == 'field' or is_run_by_framework(member),
         may_go=_may_be_removed,
-        list_emptied=_list_emptied_classes,
+        list_emptied_types=_list_emptied_classes,
         remove=_remove_pieces,
         list_opened=lambda file: file.renamed.keys(),
         find_test=find_test,
         make_needs=PythonNeeds,
         translate_owner=lambda file, piece: file.renamed.get(piece.owner, piece.owner),
-        list_slots=list_slots,
-        can_replace=can_replace,
+        list_taken_slots=list_taken_slots,
+        can_replace=can_old_replace_new,
         is_same=is_same_import,
         render=render_at,
         drop_repeated=drop_repeated_imports,

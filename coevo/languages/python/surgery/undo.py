@@ -22,7 +22,7 @@ from coevo.languages.python.surgery.old_pieces import add_import, format_import_
 from coevo.languages.python.surgery.pieces import make_outline, strip_module_name
 from coevo.languages.python.surgery.plain_values import (
     accepts_same_calls,
-    list_plain_versions as list_plain_versions,
+    list_versions_with_plain_values as list_versions_with_plain_values,
     needs_lost_names,
     put_old_body,
 )
@@ -114,7 +114,7 @@ def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
     source  the new file
     """
     file, span = make_outline(source), (old.type.start_byte, old.type.end_byte)
-    outer = strip_module_name(old.type.outer)
+    outer = strip_module_name(old.type.enclosing_name)
     if outer and outer not in file.types:
         return None
     edits = TextEdits(source)

@@ -70,7 +70,7 @@ def test_an_example_asserts_its_output() -> None:
     [('Error(a != b)', 'Error'), ('assert.Equal(a, b)', 'assert.Equal'), ('Output(a)', 'Output')],
 )
 def test_kind_of_an_assertion_is_its_function(text: str, kind: str) -> None:
-    assert ASSERTIONS.classify_assertion(text) == kind
+    assert ASSERTIONS.extract_assertion_name(text) == kind
 
 
 def test_lines_of_assertions_and_their_conditions_are_oracle_lines() -> None:
@@ -92,6 +92,8 @@ func TestA(t *testing.T) {
 
 def test_go_test_never_expects_an_exception() -> None:
     method = TestMethod(module='.', test_file='a_test.go', test_class='a', test_method='TestA')
-    assert not ASSERTIONS.expects_exception(b'package a\nfunc TestA(t *testing.T) {}', method)
+    assert not ASSERTIONS.declares_expected_exception(
+        b'package a\nfunc TestA(t *testing.T) {}', method
+    )
     with pytest.raises(LookupError, match=r'no TestA in a_test\.go'):
-        ASSERTIONS.expects_exception(b'package a\n', method)
+        ASSERTIONS.declares_expected_exception(b'package a\n', method)

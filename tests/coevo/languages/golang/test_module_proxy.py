@@ -73,9 +73,9 @@ def test_latest_version_is_offered_if_it_is_old_enough_or_the_list_is_empty(
     server.add('v1.0.0', 2024)
     server.files['b.example/none/@v/list'] = b''
     server.files['b.example/none/@latest'] = server.files[f'{MODULE}/@latest']
-    assert dated(server, 2020).find_latest(MODULE) is None
-    assert dated(server, 2020).find_latest('b.example/none') is not None
-    assert dated(server, 2025).find_latest(MODULE) is not None
+    assert dated(server, 2020).find_latest_info(MODULE) is None
+    assert dated(server, 2020).find_latest_info('b.example/none') is not None
+    assert dated(server, 2025).find_latest_info(MODULE) is not None
 
 
 def test_module_younger_than_the_day_has_its_oldest_version_as_latest(server: ModuleServer) -> None:
@@ -83,7 +83,7 @@ def test_module_younger_than_the_day_has_its_oldest_version_as_latest(server: Mo
     server.add('v1.0.0', 2024)
     then = dated(server, 2012)
     assert then.list_versions(MODULE) == []
-    assert json.loads(then.find_latest(MODULE) or b'{}')['Version'] == 'v0.9.0'
+    assert json.loads(then.find_latest_info(MODULE) or b'{}')['Version'] == 'v0.9.0'
 
 
 @pytest.mark.parametrize('info', [b'', b'[]', b'{"Time": 7}', b'[' * 100_000, b'{"Time": "soon"}'])

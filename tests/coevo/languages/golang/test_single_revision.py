@@ -26,7 +26,7 @@ def test_go_test_file_is_about_its_namesake_or_the_whole_package(tmp_path: Path)
     repo = init(tmp_path / 'repo')
     rev = commit(repo, 'all', FILES)
     found = list_single_revision_files(Repository(repo / '.git'), rev, 'go')
-    assert {one.test_file: one.files for one in found} == {
+    assert {one.test_file: one.focal_files for one in found} == {
         'all_test.go': ('route.go', 'router.go'),
         'cmd/main_test.go': ('cmd/main.go',),
         'lone/lone_test.go': (),

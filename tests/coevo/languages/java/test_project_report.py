@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coevo.languages.core.test_runs import RunResult
-from coevo.languages.java.umpire import ProjectReport, find_failure
+from coevo.languages.java.umpire import ProjectReport, explain_incomplete_run
 from coevo.model.words import Outcome
 
 OUTCOME = {'e': 'outcome', 'class': 'shop.A', 'method': 'a', 'parameters': '', 'outcome': 'pass'}
@@ -72,4 +72,4 @@ def test_end_of_a_run_names_why_the_tests_did_not_run(
     status: str, events: tuple[dict[str, Any], ...], failure: str | None
 ) -> None:
     done = RunResult(heard=heard(*events), status=status, cpu_seconds=1.0, noise='')
-    assert find_failure(done) == failure
+    assert explain_incomplete_run(done) == failure

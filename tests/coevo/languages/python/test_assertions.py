@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.python.assertions import (
-    classify_assertion,
-    expects_exception,
+    declares_expected_exception,
+    extract_assertion_name,
     find_oracle_lines,
     list_assertions,
 )
@@ -30,7 +30,7 @@ def test_assertion_texts_have_no_layout_and_no_messages(
 ) -> None:
     body = line.replace('\n', '\n        ')
     assert list_assertions(f'    def test_a(self):\n        {body}\n') == (expected,)
-    assert classify_assertion(expected) == kind
+    assert extract_assertion_name(expected) == kind
 
 
 @pytest.mark.parametrize('line', ['raises(x)(y)', 'self.raises(x)', 'check(x)', 'x.fail()'])
@@ -54,7 +54,7 @@ class TestTill:
 def test_ends():
     pass
 """
-    assert expects_exception(source, method('test_ends', 'TestTill'))
-    assert not expects_exception(source, method('test_ends'))
+    assert declares_expected_exception(source, method('test_ends', 'TestTill'))
+    assert not declares_expected_exception(source, method('test_ends'))
     with pytest.raises(LookupError):
-        expects_exception(source, method('test_other'))
+        declares_expected_exception(source, method('test_other'))

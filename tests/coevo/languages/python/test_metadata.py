@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.python import launch, metadata
-from coevo.languages.python.metadata import find_released_version
+from coevo.languages.python.metadata import find_newest_version_by
 from coevo.model.words import Outcome
 from coevo.storage.disk import find_cache_folder
 from tests.coevo.languages.python.index_server import Shelf, serving
@@ -68,13 +68,13 @@ def test_released_version_is_that_of_the_day(
         ):
             uploaded = {'upload-time': f'2024-0{month}-01T00:00:00Z', 'yanked': month == 3}
             shelf.add('cash-till', name, b'', **uploaded)
-        assert find_released_version('Cash_Till', day) == version
+        assert find_newest_version_by('Cash_Till', day) == version
 
 
 def test_project_without_a_release_has_version_0(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(monkeypatch, Shelf()):
-        assert find_released_version('till', MONTH[1]) == '0'
-        assert find_released_version('../till', MONTH[1]) == '0'
+        assert find_newest_version_by('till', MONTH[1]) == '0'
+        assert find_newest_version_by('../till', MONTH[1]) == '0'
 
 
 @pytest.mark.slow

@@ -186,7 +186,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 
 
 def test_both_revisions_are_built_with_one_interpreter(place: Shop) -> None:
-    assert [build.summary for build in place.builds] == ['built', 'built']
+    assert [build.built_or_first_failure for build in place.builds] == ['built', 'built']
     (runtime,) = {build.runtime for build in place.builds}
     assert runtime.startswith('3.11.')
 
@@ -275,8 +275,8 @@ def test_tests_of_one_revision_run_on_the_code_of_the_other(place: Shop) -> None
 def test_syntax_error_in_one_test_file_breaks_no_other_file(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     assert not cell.unit_ok
-    assert not cell.is_whole(method('test_any', file='tests/test_syntax.py'))
-    assert cell.is_whole(method('test_sells'))
+    assert not cell.does_unit_compile(method('test_any', file='tests/test_syntax.py'))
+    assert cell.does_unit_compile(method('test_sells'))
     assert cell.broken == ('tests/sub/test_below.py', 'tests/test_syntax.py')
     torn = place.built.find_compile_verdict(cell, method('test_any', file='tests/test_syntax.py'))
     assert torn is not None
@@ -335,7 +335,7 @@ def test_cell_loads_only_the_files_of_its_methods(place: Shop) -> None:
     for methods, broken in (((sells,), ()), ((sells, any_), ('tests/test_syntax.py',))):
         cell = place.built.compile(place.new, place.new, '.', borrowed, methods=methods)
         assert (cell.broken, cell.unit_ok) == (broken, not broken)
-        assert cell.is_whole(sells)
+        assert cell.does_unit_compile(sells)
     assert place.verdict(sells, cell).outcome is Outcome.PASS
 
 

@@ -394,7 +394,7 @@ def test_a_built_wheel_is_kept_only_under_a_valid_wheel_name(
     backend = BACKEND.format(name=name, content=b'PK')
     shelf.add_source('clog', '1.0', {'pyproject.toml': project, 'own.py': backend})
     maker = WheelMaker(sandbox, copy_programs(folder / 'programs'), folder / 'wheels')
-    assert maker.make_wheel('clog', ('clog',), DAY, interpreter) == 'no_wheel'
+    assert maker.add_wheel_and_get_folder('clog', ('clog',), DAY, interpreter) == 'no_wheel'
     assert not (folder / 'wheels').exists()
 
 
@@ -407,7 +407,7 @@ def test_a_source_archive_is_built_whatever_its_file_name_in_the_index(
     shelf.add_source('clog', '1.0', {'pyproject.toml': project, 'own.py': backend})
     shelf.pages['clog'][0]['filename'] = f'clog {"x" * 200}-1.0.tar.gz'
     maker = WheelMaker(sandbox, copy_programs(folder / 'programs'), folder / 'wheels')
-    found = maker.make_wheel('clog', ('clog',), DAY, interpreter)
+    found = maker.add_wheel_and_get_folder('clog', ('clog',), DAY, interpreter)
     assert isinstance(found, Path)
     assert [path.name for path in found.iterdir()] == [made]
 
@@ -428,4 +428,4 @@ def test_a_damaged_or_hostile_source_archive_is_a_verdict(
             archive.addfile(member, io.BytesIO(bytes(member.size)))
     shelf.add('clog', 'clog-1.0.tar.gz', packed.getvalue())
     maker = WheelMaker(sandbox, copy_programs(folder / 'programs'), folder / 'wheels')
-    assert maker.make_wheel('clog', ('clog',), DAY, interpreter) == 'no_wheel'
+    assert maker.add_wheel_and_get_folder('clog', ('clog',), DAY, interpreter) == 'no_wheel'

@@ -99,4 +99,4 @@ def test_malformed_go_file_can_be_parsed_and_cut(text: bytes) -> None:
                 module='.', test_file='a_test.go', test_class='a', test_method=member.name
             )
             surgery.make_start_file(text, WHOLE, [StartTarget(method=method)])
-            surgery.transplant_tests(WHOLE, text, [Graft(new=method)])
+            surgery.transplant_tests_into_old(WHOLE, text, [Graft(new=method)])

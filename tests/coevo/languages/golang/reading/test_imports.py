@@ -5,8 +5,8 @@ import pytest
 from coevo.languages.golang.reading import parse
 from coevo.languages.golang.reading.layout import (
     ImportEdge,
-    find_packages_for_tests,
-    may_be_for_tests,
+    find_test_only_packages,
+    may_be_test_only_package,
 )
 from coevo.languages.golang.reading.module_paths import (
     GoModulePaths,
@@ -55,10 +55,10 @@ def test_module_path_is_read_from_go_mod(text: bytes, expected: str) -> None:
 def test_import_path_resolves_to_a_folder_of_the_nearest_module() -> None:
     folders = frozenset({'.', 'x', 'tools', 'tools/x'})
     paths = GoModulePaths({'.': 'a.b/c', 'tools': 'a.b/c/tools'}, folders)
-    assert paths.find_folder('a.b/c') == '.'
-    assert paths.find_folder('a.b/c/x') == 'x'
-    assert paths.find_folder('a.b/c/tools/x') == 'tools/x'
-    assert [paths.find_folder(one) for one in ('a.b/cd', 'a.b/c/y', 'fmt')] == [None] * 3
+    assert paths.find_package_folder('a.b/c') == '.'
+    assert paths.find_package_folder('a.b/c/x') == 'x'
+    assert paths.find_package_folder('a.b/c/tools/x') == 'tools/x'
+    assert [paths.find_package_folder(one) for one in ('a.b/cd', 'a.b/c/y', 'fmt')] == [None] * 3
 
 
 def test_module_path_of_a_tree_without_go_mod_is_guessed_from_its_imports() -> None:
@@ -83,7 +83,9 @@ def test_module_path_of_a_tree_without_go_mod_is_guessed_from_its_imports() -> N
 
 
 def test_package_that_only_tests_import_belongs_to_the_tests() -> None:
-    assert [may_be_for_tests(one) for one in ('internal/a', 'testutil', 'middleware', '.')] == [
+    assert [
+        may_be_test_only_package(one) for one in ('internal/a', 'testutil', 'middleware', '.')
+    ] == [
         *(True, True),
         *(False, False),
     ]
@@ -99,4 +101,4 @@ def test_package_that_only_tests_import_belongs_to_the_tests() -> None:
         edge('internal/lonely', 'internal/lone', False),
     ]
     candidates = frozenset(f'internal/{one}' for one in ('check', 'deep', 'used', 'lone', 'none'))
-    assert find_packages_for_tests(candidates, graph) == {'internal/check', 'internal/deep'}
+    assert find_test_only_packages(candidates, graph) == {'internal/check', 'internal/deep'}

@@ -135,4 +135,4 @@ def test_words_of_a_declaration_have_a_part_and_a_position() -> None:
 
 
 def test_version_of_the_reading_is_a_digest() -> None:
-    assert len(READING.compute_version()) == 64
+    assert len(READING.compute_parser_digest()) == 64

@@ -44,7 +44,11 @@ func (l List[T]) Len() int { return 0 }
         *(('field', name) for name in ('A', 'B', 'x', 'y')),
         ('method', 'New'),
     ]
-    assert (router.name, router.canonical_name, router.outer) == ('mux$Router', 'mux.Router', 'mux')
+    assert (router.name, router.canonical_name, router.enclosing_name) == (
+        'mux$Router',
+        'mux.Router',
+        'mux',
+    )
     assert router.interfaces == ('Handler', 'base')
     assert [(m.name, m.owner, m.declaration) for m in router.members] == [
         ('Walk', 'mux$Router', 'func (r *Router) Walk(f func(), n int) (err error)')

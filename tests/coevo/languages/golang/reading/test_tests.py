@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.golang.reading import find_tests, is_fixture, parse
+from coevo.languages.golang.reading import find_tests, is_run_by_framework, parse
 
 
 def run_of(source: str, path: str = 'a/a_test.go') -> list[str]:
@@ -75,5 +75,5 @@ var _ = register()
 var cases = []int{1}
 """
     members = [m for type_ in parse(source.encode()).types for m in type_.members]
-    assert [m.name for m in members if is_fixture(m)] == ['TestMain', 'init', 'init', '<init>']
+    assert [m.name for m in members if is_run_by_framework(m)] == ['TestMain', 'init', 'init', '<init>']
     assert len({(m.owner, m.name, m.parameters) for m in members}) == len(members)

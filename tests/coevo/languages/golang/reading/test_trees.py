@@ -94,15 +94,15 @@ def test_tree_paths_are_divided_into_source_and_test_sides(revision: GoTree) -> 
         *('internal/check/check.go', 'internal/used/used_test.go', 'main_test.go'),
     )
     assert revision.belongs_to_tests('sub/x/testdata/in/a.json')
-    assert revision.is_source('_examples/e.go')
-    assert revision.is_source('go.mod')
+    assert revision.belongs_to_code('_examples/e.go')
+    assert revision.belongs_to_code('go.mod')
 
 
 def test_module_of_a_file_is_its_package_folder(revision: GoTree) -> None:
-    assert revision.find_module('a_test.go') == '.'
-    assert revision.find_module('sub/x/x.go') == 'sub/x'
-    assert revision.find_module('sub/x/testdata/in/a.json') == 'sub/x'
-    assert revision.find_module('internal/used/used_test.go') == 'internal/used'
+    assert revision.find_module_folder('a_test.go') == '.'
+    assert revision.find_module_folder('sub/x/x.go') == 'sub/x'
+    assert revision.find_module_folder('sub/x/testdata/in/a.json') == 'sub/x'
+    assert revision.find_module_folder('internal/used/used_test.go') == 'internal/used'
 
 
 def test_file_origin_is_generated_vendored_or_written(revision: GoTree) -> None:
@@ -123,7 +123,7 @@ def test_import_of_a_package_of_the_revision_brings_its_names(revision: GoTree) 
 def test_type_is_visible_in_its_package_and_where_the_package_is_imported(revision: GoTree) -> None:
     (fake, more) = revision.test_types['fake']
     assert (fake.path, more.path) == ('c_test.go', 'd_test.go')
-    assert revision.resolve_type('a_test.go', 'fake') == (fake, more)
+    assert revision.resolve_test_type('a_test.go', 'fake') == (fake, more)
     assert revision.is_visible('ext_test.go', fake)
     assert not revision.is_visible('internal/used/used_test.go', fake)
 

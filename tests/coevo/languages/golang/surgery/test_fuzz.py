@@ -7,7 +7,11 @@ import re
 
 import pytest
 
-from coevo.languages.golang.surgery import list_other_tests, make_start_file, transplant_tests
+from coevo.languages.golang.surgery import (
+    list_other_tests,
+    make_start_file,
+    transplant_tests_into_old,
+)
 from coevo.languages.golang.surgery.pieces import make_outline
 from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.records import TestMethod
@@ -115,7 +119,7 @@ def test_random_transplant_contains_the_new_tests(number: int) -> None:
     if not grafts:
         return
     try:
-        made = transplant_tests(old, new, grafts)
+        made = transplant_tests_into_old(old, new, grafts)
     except StartStateInvalid as error:
         if re.search(MEANT, str(error)) is None:
             raise

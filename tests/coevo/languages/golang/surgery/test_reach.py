@@ -28,7 +28,7 @@ def revision(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, str]
 def test_names_used_by_test_files_that_see_the_package_are_listed(
     revision: tuple[Repository, str],
 ) -> None:
-    found = surgery.list_names_used_elsewhere(*revision, 'a_test.go')
+    found = surgery.list_names_in_related_files(*revision, 'a_test.go')
     assert {'helper', 'fake', 'Run', 'outside', 'Shown'} <= found
     assert not {'seenByCode', 'unseen', 'other'} & found
 
@@ -36,7 +36,7 @@ def test_names_used_by_test_files_that_see_the_package_are_listed(
 def test_names_declared_in_other_files_of_the_package_are_marked(
     revision: tuple[Repository, str],
 ) -> None:
-    found = surgery.list_names_used_elsewhere(*revision, 'a_test.go')
+    found = surgery.list_names_in_related_files(*revision, 'a_test.go')
     declared = {name for name in found if name.startswith('=')}
     assert declared == {'=fromCode', '=fake', '=fake.Run'}
 

@@ -242,7 +242,9 @@ func TestA(t *testing.T) { f(text) }
     assert start is not None
     assert b'_ "embed"' in start
     assert b'//go:embed testdata/a.txt\nvar text string' in start
-    made = SURGERY.transplant_tests(old, new, [Graft(new=method('TestA'), old=method('TestA'))])
+    made = SURGERY.transplant_tests_into_old(
+        old, new, [Graft(new=method('TestA'), old=method('TestA'))]
+    )
     assert made == new.replace(b'import "testing"', b'import (\n\t"testing"\n)')
 
 
@@ -263,7 +265,7 @@ def test_start_file_equal_to_the_new_file_is_refused() -> None:
 
 
 def test_inserted_test_is_transplanted_into_the_old_file() -> None:
-    made = SURGERY.transplant_tests(OLD, NEW, [Graft(new=method('TestPlain'))])
+    made = SURGERY.transplant_tests_into_old(OLD, NEW, [Graft(new=method('TestPlain'))])
     assert (
         made
         == b"""package toll
@@ -292,7 +294,7 @@ func TestPlain(t *testing.T) {
 
 
 def test_transplant_brings_types_with_methods_and_group_lines_with_a_keyword() -> None:
-    made = SURGERY.transplant_tests(
+    made = SURGERY.transplant_tests_into_old(
         OLD, NEW, [Graft(new=method('TestFake'), old=method('TestFake'))]
     )
     assert b'type fake struct{}\n\nfunc (f fake) String() string' in made

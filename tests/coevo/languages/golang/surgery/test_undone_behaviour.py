@@ -68,14 +68,14 @@ func Open(s string, day int) bool   { return day > 1 }
     ],
 )
 def test_plain_values_are_of_the_types_that_are_returned(name: str, expected: list[str]) -> None:
-    versions = undo.list_plain_versions(located('go', PATH, NEW, name))
+    versions = undo.list_versions_with_plain_values(located('go', PATH, NEW, name))
 
     assert [version.written.strip() for version in versions] == expected
     assert not any(parse(version.source).has_error for version in versions)
 
 
 def test_plain_body_leaves_no_unused_import() -> None:
-    first = undo.list_plain_versions(located('go', PATH, NEW, 'Till.Price'))[0]
+    first = undo.list_versions_with_plain_values(located('go', PATH, NEW, 'Till.Price'))[0]
 
     assert b'"math"' not in first.source
     assert b'"os"' in first.source

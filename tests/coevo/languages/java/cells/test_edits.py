@@ -132,7 +132,7 @@ def test_edited_code_is_run_by_tests_of_its_own_and_of_other_modules(place: Plac
     assert place.outcomes(app, 'of', 'helped', type_='AppTest') == {'of': 'fail', 'helped': 'pass'}
     plain = place.built.compile(place.rev, place.rev, 'core')
     assert place.outcomes(plain, 'of', 'sums') == {'of': 'pass', 'sums': 'pass'}
-    assert len({place.built.digest_content(one) for one in (plain, edited)}) == 2
+    assert len({place.built.digest_run_inputs(one) for one in (plain, edited)}) == 2
 
 
 def test_edited_constant_reaches_classes_that_inline_it(place: Place) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.jdks import LIMIT, choose_jdk, find_jdks
+from coevo.languages.java.tools.jdks import LIMIT, choose_jdk_for_tools, find_jdks
 from coevo.model.reasons import LIBRARY_REASONS
 from tests.once import mined_once
 from tests.projects import junit, pom, source, write
@@ -76,7 +76,7 @@ def tree(number: int) -> dict[str, str | bytes | None]:
 @pytest.fixture(autouse=True)
 def _one_jdk(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is absent is absent on all of them."""
-    monkeypatch.setenv(LIMIT, str(choose_jdk(find_jdks()).feature))
+    monkeypatch.setenv(LIMIT, str(choose_jdk_for_tools(find_jdks()).feature))
 
 
 @pytest.mark.slow

@@ -49,8 +49,8 @@ def test_packed_tree_reveals_edited_files_only_by_content(tmp_path: Path) -> Non
 def test_only_the_most_recently_used_archives_are_kept(tmp_path: Path) -> None:
     lower = layer(tmp_path / 'lower', a='1')
     trees = PackedTrees(tmp_path / 'packed')
-    first = trees.get_archive([lower], [])
+    first = trees.get_or_pack_archive([lower], [])
     for number in range(MOST_PACKED + 2):
-        trees.get_archive([lower, tmp_path / str(number)], [])
-        assert trees.get_archive([lower], []) == first
+        trees.get_or_pack_archive([lower, tmp_path / str(number)], [])
+        assert trees.get_or_pack_archive([lower], []) == first
     assert len(list((tmp_path / 'packed').iterdir())) == MOST_PACKED

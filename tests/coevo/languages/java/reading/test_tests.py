@@ -4,7 +4,7 @@ import pytest
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.tests import find_tests, is_fixture
+from coevo.languages.java.reading.tests import find_tests, is_run_by_framework
 
 
 def found_in(source: str, *others: str) -> list[str]:
@@ -103,7 +103,7 @@ def test_fixtures_are_rules_constructors_initialisers_and_setup_methods() -> Non
       void helper() {}
     }"""
     found = parse(source.encode()).types[0].members
-    assert [m.name for m in found if is_fixture(m)] == [
+    assert [m.name for m in found if is_run_by_framework(m)] == [
         'rule',
         'A',
         '<init>',

@@ -41,7 +41,10 @@ def _answers(builds: SharedBuilds, option: str) -> bool:
     session = JvmSession(builds.sandbox, lambda: replace(job, argv=argv), seconds=60)
     try:
         return isinstance(
-            session.ask(settings.make_resolve_request(()), builds.make_folder('nothing')), JvmAnswer
+            session.ask(
+                settings.make_resolve_request(()), builds.locate_folder_creating_parents('nothing')
+            ),
+            JvmAnswer,
         )
     finally:
         session.close()

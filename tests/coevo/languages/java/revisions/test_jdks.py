@@ -10,7 +10,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.building.report import JdkDemand
 from coevo.languages.java.maven.pom_demand import parse_pom_demand
-from coevo.languages.java.revisions.jdk_choice import find_named_jdks, rank_jdks
+from coevo.languages.java.revisions.jdk_choice import choose_jdks_to_try, find_named_jdk_releases
 from coevo.languages.java.tools.jdks import LIMIT, Jdk, find_jdks
 from coevo.model.words import Label
 from tests.once import mined_once
@@ -51,11 +51,11 @@ def test_jdks_are_ranked_by_the_demand_and_the_date_of_the_revision(
     year: int, demand: JdkDemand, there: tuple[int, ...], order: list[int]
 ) -> None:
     made = datetime(year, 6, 1, tzinfo=UTC)
-    assert [jdk.feature for jdk in rank_jdks(demand, made, jdks(*there))] == order
+    assert [jdk.feature for jdk in choose_jdks_to_try(demand, made, jdks(*there))] == order
 
 
 def test_jdk_17_ranks_first_for_a_revision_without_a_date() -> None:
-    assert rank_jdks(JdkDemand(), None, ALL)[0].feature == 17
+    assert choose_jdks_to_try(JdkDemand(), None, ALL)[0].feature == 17
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_jdk_versions_are_read_from_ci_and_version_manager_files(
 ) -> None:
     repository = write(tmp_path / 'demo', [{path: text}])
     found = Repository(repository / '.git')
-    assert find_named_jdks(found, found.resolve('HEAD')) == named
+    assert find_named_jdk_releases(found, found.resolve('HEAD')) == named
 
 
 def asking_for_17(build: str = '') -> str:

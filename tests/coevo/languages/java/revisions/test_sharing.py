@@ -56,7 +56,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
 def built(builds: SharedBuilds, rev: str, session: JvmSession) -> Built:
     build, output = builds.build(rev, session), builds.get_output(rev)
     assert build.rev == rev
-    (tests,) = output.list_source_roots('.')
+    (tests,) = output.list_test_source_roots('.')
     made = [path.stat().st_ino for path in output.code.rglob('Till.class')]
     assert len(made) == (build.failure is None)
     return Built(build, sum(made), (tests / 'shop/TillTest.java').read_text())
@@ -78,7 +78,9 @@ def test_revision_with_a_shared_build_has_its_own_tests(builds: dict[str, Built]
 def test_failed_build_is_shared_like_a_successful_build(builds: dict[str, Built]) -> None:
     failed = {name: built.build for name, built in builds.items() if built.build.failure}
     assert list(failed) == ['broken', 'broken_still']
-    assert {build.summary for build in failed.values()} == {'maven-compiler-plugin:compile'}
+    assert {build.built_or_first_failure for build in failed.values()} == {
+        'maven-compiler-plugin:compile'
+    }
     assert failed['broken'].cpu_seconds > 0
     assert failed['broken_still'].cpu_seconds == 0
 

@@ -45,6 +45,6 @@ def test_class_of_an_unread_file_is_broken_as_unreadable_source() -> None:
         parameters=(),
     )
     assert not report.unit_ok
-    assert report.broken == ('shop.Deep',)
+    assert report.broken_names == ('shop.Deep',)
     assert report.find_first_error(method) == 'unreadable_source'
     assert add_unread_classes(CompileReport(unit_ok=True), []).unit_ok

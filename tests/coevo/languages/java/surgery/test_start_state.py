@@ -394,4 +394,8 @@ def test_type_with_dollar_signs_has_the_right_outer_types(
 ) -> None:
     source = b'package p; class $Outer { class $Inner { class In$ner {} } } class A$B {} class $ {}'
     (type_,) = [one for one in parse(source).types if one.name == name]
-    assert (type_.outer, type_.outermost, type_.canonical_name) == (outer, outermost, canonical)
+    assert (type_.enclosing_name, type_.outermost_simple_name, type_.canonical_name) == (
+        outer,
+        outermost,
+        canonical,
+    )

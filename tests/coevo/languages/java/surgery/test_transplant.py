@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery import transplant_tests
+from coevo.languages.java.surgery import transplant_tests_into_old
 from coevo.languages.surgery import Graft, StartStateInvalid
 from tests.coevo.languages.java.surgery.test_start_state import SIBLING, java, method
 
@@ -14,7 +14,7 @@ ONE = '    private int one() { return 1; }\n'
 
 
 def grafted(old: str, new: str, *grafts: Graft) -> str:
-    made = transplant_tests(old.encode(), new.encode(), grafts)
+    made = transplant_tests_into_old(old.encode(), new.encode(), grafts)
     assert not parse(made).has_error
     return made.decode()
 
@@ -82,4 +82,6 @@ def test_shared_helper_stays_old_if_another_test_uses_it() -> None:
 
 def test_test_of_a_class_missing_from_the_new_file_raises_an_error() -> None:
     with pytest.raises(StartStateInvalid, match='is not in the file'):
-        transplant_tests(java(SIBLING).encode(), java(SELLS).encode(), [fresh('sells', 'p.Other')])
+        transplant_tests_into_old(
+            java(SIBLING).encode(), java(SELLS).encode(), [fresh('sells', 'p.Other')]
+        )

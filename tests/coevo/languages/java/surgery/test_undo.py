@@ -9,7 +9,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.undo import undo_member
-from coevo.measures.declaration_pairs import find_counterpart, find_declaration
+from coevo.measures.declaration_pairs import find_method_at_other_end, find_method_or_constructor
 from coevo.model.dependencies import Revised
 from tests.coevo.measures.shop import dependency, pair_of
 from tests.repos import commit, init
@@ -69,8 +69,8 @@ def undo(
     ((path, text),) = ((path, text) for path, text in at.items() if text is not None)
     changed = dependency(path, text, name, revised)
     known, other = (
-        find_declaration(repository, pair, changed),
-        find_counterpart(repository, pair, changed),
+        find_method_or_constructor(repository, pair, changed),
+        find_method_at_other_end(repository, pair, changed),
     )
     assert known is not None
     if revised is Revised.REMOVED:

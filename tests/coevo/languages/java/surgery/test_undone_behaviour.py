@@ -67,7 +67,7 @@ class Till<T> {
     ],
 )
 def test_plain_values_are_of_the_type_that_is_returned(name: str, expected: list[str]) -> None:
-    versions = undo.list_plain_versions(located('java', PATH, NEW, f'Till.{name}'))
+    versions = undo.list_versions_with_plain_values(located('java', PATH, NEW, f'Till.{name}'))
 
     assert [version.written.strip() for version in versions] == expected
     assert not any(parse(version.source).has_error for version in versions)

@@ -24,7 +24,7 @@ from coevo.languages.java.tools.artifacts import (
     list_upstreams,
     parse_request_path,
 )
-from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
+from coevo.languages.java.tools.jdks import choose_jdk_for_tools, find_jdks
 from coevo.languages.java.tools.upstreams import parse_upstreams
 from coevo.model.errors import Fatal
 from coevo.sandboxes.pump import shorten_address
@@ -176,7 +176,7 @@ def test_stored_release_is_readable_by_every_user(folder: Path, proxy: ArtifactP
 def test_proxy_knows_the_sha256_of_served_releases(proxy: ArtifactProxy) -> None:
     ask(proxy, JAR)
     digest = hashlib.sha256(b'jar').hexdigest()
-    assert proxy.served == {JAR[1:]: digest}
+    assert proxy.sha256_of_served_releases == {JAR[1:]: digest}
     assert proxy.get_sha256(JAR[1:]) == digest
     with pytest.raises(Fatal, match='not among the stored artifacts'):
         proxy.get_sha256('org/example/lib/2.0/lib-2.0.jar')
@@ -251,7 +251,7 @@ def test_snapshot_artifacts_are_refused_and_recorded(
     for path in paths:
         repository.add(f'/{path}', b'snapshot')
         assert ask(proxy, f'/{path}')[0] == 404
-    assert proxy.refused == frozenset(paths)
+    assert proxy.refused_snapshot_paths == frozenset(paths)
     assert repository.asked == []
 
 
@@ -525,7 +525,7 @@ def test_jvm_in_the_sandbox_downloads_through_the_relay(
 ) -> None:
     large = '/org/example/large/1/large-1.jar'
     repository.add(large, bytes(3 << 20))
-    home = choose_jdk(find_jdks()).home
+    home = choose_jdk_for_tools(find_jdks()).home
     (folder / 'Client.java').write_text(CLIENT)
     relay = Path(__file__).parents[5] / 'coevo/languages/java/jvm/relay/Relay.java'
     classes = folder / 'classes'

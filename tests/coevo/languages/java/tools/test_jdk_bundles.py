@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.jdk_supply import JdkSupply, install_jdk, list_source_packages
+from coevo.languages.java.tools.jdk_supply import (
+    JdkSupply,
+    describe_debian_packages_of_jdk,
+    install_jdk,
+)
 from coevo.languages.java.tools.jdks import find_jdks, identify_jdk
 from coevo.model.errors import Fatal
 from coevo.model.listener import ignore_message
@@ -52,7 +56,7 @@ def test_installed_jdk_lists_its_version_and_source_packages(offer: Offer) -> No
 
     assert (jdk.home / 'release').read_text() == 'JAVA_VERSION="1.8.0_504"\n'
     assert identify_jdk(jdk.home) == jdk
-    names = [line.split(' ') for line in list_source_packages(jdk.home)]
+    names = [line.split(' ') for line in describe_debian_packages_of_jdk(jdk.home)]
     assert [line[:2] for line in names] == [
         ['openjdk-8-jdk-headless', '1.0-1'],
         ['openjdk-8-jre-headless', '1.0-1'],
@@ -84,7 +88,9 @@ def test_installed_jdk_keeps_a_class_archive_only_if_dumping_succeeds(
 
 def test_jdk_of_the_machine_has_no_known_source_packages() -> None:
     assert [
-        list_source_packages(jdk.home) for jdk in find_jdks() if jdk.home.is_relative_to('/usr')
+        describe_debian_packages_of_jdk(jdk.home)
+        for jdk in find_jdks()
+        if jdk.home.is_relative_to('/usr')
     ][:1] in (
         [],
         [()],
@@ -109,5 +115,5 @@ def test_unusable_installed_jdk_is_reported_and_removed(
 
     assert not (tmp_path / 'cache/jdks/jdk-8').exists()
     said: list[str] = []
-    assert not JdkSupply((), brings=True, say=said.append, environment={}).can_provide('8')
+    assert not JdkSupply((), brings=True, say=said.append, environment={}).try_to_provide('8')
     assert 'this run goes on without it' in said[-1]

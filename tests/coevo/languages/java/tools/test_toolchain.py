@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.jdks import Jdk, choose_jdk, find_alike_jdks, find_jdks
+from coevo.languages.java.tools.jdks import Jdk, choose_jdk_for_tools, find_alike_jdks, find_jdks
 from coevo.languages.java.tools.toolchain import COVERAGE, prepare_toolchain
 from coevo.model.errors import Fatal
 
@@ -66,7 +66,7 @@ def test_jdk_17_is_preferred_then_the_lowest_newer_release(
     versions: list[str], chosen: str
 ) -> None:
     jdks = tuple(Jdk(home=Path(str(n)), version=it) for n, it in enumerate(versions))
-    assert choose_jdk(jdks).version == chosen
+    assert choose_jdk_for_tools(jdks).version == chosen
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,9 @@ def test_alike_jdks_are_of_the_same_version_or_else_feature_release(
 
 def test_missing_jdk_is_reported_with_what_to_install() -> None:
     with pytest.raises(Fatal, match='install one'):
-        choose_jdk((Jdk(home=Path('/x'), version='1.8.0_392'), Jdk(home=Path('/y'), version='11')))
+        choose_jdk_for_tools(
+            (Jdk(home=Path('/x'), version='1.8.0_392'), Jdk(home=Path('/y'), version='11'))
+        )
 
 
 @pytest.mark.slow

@@ -22,7 +22,11 @@ def test_module_type_holds_functions_and_nests_its_classes() -> None:
     module, outer, inner = file.types
     assert (module.name, module.kind, module.package) == ('pkg.mod', 'module', 'pkg')
     assert [(m.kind, m.name) for m in module.members] == [('field', 'X'), ('method', 'f')]
-    assert (outer.name, outer.canonical_name, outer.outer) == ('pkg.mod$A', 'pkg.mod.A', 'pkg.mod')
+    assert (outer.name, outer.canonical_name, outer.enclosing_name) == (
+        'pkg.mod$A',
+        'pkg.mod.A',
+        'pkg.mod',
+    )
     assert (outer.superclass, outer.interfaces) == ('B', ('C',))
     assert [(m.kind, m.name) for m in outer.members] == [('field', 'y')]
     assert (inner.name, inner.around) == ('pkg.mod$A$I', ('mod', 'A'))

@@ -6,7 +6,7 @@ import pytest
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.python.reading.syntax import parse
-from coevo.languages.python.reading.tests import find_tests, is_fixture
+from coevo.languages.python.reading.tests import find_tests, is_run_by_framework
 
 
 def found_in(source: str, *others: str) -> list[str]:
@@ -116,4 +116,4 @@ def test_cyclic_base_classes_have_no_tests() -> None:
 )
 def test_declaration_that_the_framework_runs_is_a_fixture(source: str, expected: bool) -> None:
     (member,) = parse(source.encode()).types[0].members
-    assert is_fixture(member) is expected
+    assert is_run_by_framework(member) is expected

@@ -23,7 +23,7 @@ def found_in(tree: PythonTree) -> list[str]:
         for path in tree.list_paths(Side.TEST)
         for type_, member in find_tests(
             tree.parse_file(path),
-            lambda simple, path=path: [t.type for t in tree.resolve_type(path, simple)],
+            lambda simple, path=path: [t.type for t in tree.resolve_test_type(path, simple)],
         )
     ]
 
@@ -43,10 +43,10 @@ def test_paths_are_assigned_to_sides_and_modules(tmp_path: Path) -> None:
     )
     assert tree.list_paths(Side.SOURCE) == ('src/pkg/mod.py', 'src/pkg/testing.py')
     assert tree.list_paths(Side.TEST) == ('sub/pkg/test_it.py', 'tests/helper.py')
-    assert tree.is_source('setup.py')
-    assert not tree.is_source('tests/data/x.txt')
-    assert tree.find_module('sub/pkg/test_it.py') == 'sub'
-    assert tree.find_module('tests/helper.py') == '.'
+    assert tree.belongs_to_code('setup.py')
+    assert not tree.belongs_to_code('tests/data/x.txt')
+    assert tree.find_module_folder('sub/pkg/test_it.py') == 'sub'
+    assert tree.find_module_folder('tests/helper.py') == '.'
 
 
 def test_type_names_follow_from_file_paths(tmp_path: Path) -> None:
@@ -124,7 +124,9 @@ def test_relative_imports_resolve_within_the_package(tmp_path: Path) -> None:
     )
     found = [(one.text, one.static) for one in tree.parse_file('tests/unit/test_a.py').imports]
     assert found == [('tests.base.Base', False), ('tests.unit.other', False)]
-    assert [t.path for t in tree.resolve_type('tests/unit/test_a.py', 'Base')] == ['tests/base.py']
+    assert [t.path for t in tree.resolve_test_type('tests/unit/test_a.py', 'Base')] == [
+        'tests/base.py'
+    ]
 
 
 def test_library_import_does_not_resolve_to_a_module_of_the_package(tmp_path: Path) -> None:
@@ -145,7 +147,7 @@ def test_conftest_is_seen_by_the_files_below_it(tmp_path: Path) -> None:
             'tests/b/conftest.py': '',
         },
     )
-    found = [t.path for t in tree.resolve_type('tests/a/test_a.py', 'conftest')]
+    found = [t.path for t in tree.resolve_test_type('tests/a/test_a.py', 'conftest')]
     assert found == ['conftest.py', 'tests/conftest.py']
     assert tree.parse_file('tests/a/test_a.py').types[0].interfaces == ('conftest',)
 

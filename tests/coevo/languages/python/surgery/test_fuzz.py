@@ -10,7 +10,11 @@ from itertools import pairwise
 import pytest
 
 from coevo.languages.declarations import Member
-from coevo.languages.python.surgery import list_other_tests, make_start_file, transplant_tests
+from coevo.languages.python.surgery import (
+    list_other_tests,
+    make_start_file,
+    transplant_tests_into_old,
+)
 from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.records import TestMethod
 
@@ -126,7 +130,7 @@ def test_transplants_parse(number: int) -> None:
     if not grafts:
         return
     try:
-        made = transplant_tests(old, new, grafts)
+        made = transplant_tests_into_old(old, new, grafts)
     except StartStateInvalid as error:
         assert re.search(MEANT, str(error))  # noqa: PT017
         return

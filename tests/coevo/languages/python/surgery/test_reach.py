@@ -38,7 +38,7 @@ def revision(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, str]
 def test_names_used_elsewhere_come_from_mentioning_files_and_base_classes(
     revision: tuple[Repository, str],
 ) -> None:
-    found = surgery.list_names_used_elsewhere(*revision, 'tests/test_base.py')
+    found = surgery.list_names_in_related_files(*revision, 'tests/test_base.py')
     assert {'used_by_heir', 'called_by_mixin'} <= found
     assert not {'hidden_from_tests', 'seen_below'} & found
 
@@ -46,7 +46,7 @@ def test_names_used_elsewhere_come_from_mentioning_files_and_base_classes(
 def test_names_used_elsewhere_come_from_all_files_below_a_conftest(
     revision: tuple[Repository, str],
 ) -> None:
-    found = surgery.list_names_used_elsewhere(*revision, 'tests/conftest.py')
+    found = surgery.list_names_in_related_files(*revision, 'tests/conftest.py')
     assert {'price', 'seen_below', 'unrelated'} <= found
 
 

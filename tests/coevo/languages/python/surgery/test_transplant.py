@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from coevo.languages.python.surgery import transplant_tests
+from coevo.languages.python.surgery import transplant_tests_into_old
 from coevo.languages.surgery import Graft
 from tests.coevo.languages.python.surgery.test_start_state import method
 
 
 def transplanted(old: str, new: str, *targets: str) -> str:
     grafts = [Graft(new=method(name)) for name in targets]
-    return transplant_tests(dedent(old).encode(), dedent(new).encode(), grafts).decode()
+    return transplant_tests_into_old(dedent(old).encode(), dedent(new).encode(), grafts).decode()
 
 
 def test_mixin_is_transplanted_with_the_classes_that_run_it_and_their_needs() -> None:

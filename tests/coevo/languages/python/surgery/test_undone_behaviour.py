@@ -109,7 +109,7 @@ def helper(text):
     ],
 )
 def test_plain_values_are_of_the_type_that_is_returned(name: str, expected: list[str]) -> None:
-    versions = undo.list_plain_versions(located('python', PATH, NEW, name))
+    versions = undo.list_versions_with_plain_values(located('python', PATH, NEW, name))
 
     assert [version.written for version in versions] == expected
     for version in versions:
@@ -117,7 +117,7 @@ def test_plain_values_are_of_the_type_that_is_returned(name: str, expected: list
 
 
 def test_plain_body_keeps_docstring_and_head() -> None:
-    first = undo.list_plain_versions(located('python', PATH, NEW, 'Till.price'))[0]
+    first = undo.list_versions_with_plain_values(located('python', PATH, NEW, 'Till.price'))[0]
 
     body = '        """Doc."""\n        return n * rate\n'
     assert first.source.decode() == NEW.replace(body, body.replace('n * rate', "''"))
