@@ -73,6 +73,17 @@ class MechanicalFixer(Protocol):
         """Return the fix for a failure of a test file; None if no rule determines one."""
 
 
+class NoFixes:
+    """The fixer of a language without mechanical fixes. Fulfils `MechanicalFixer`."""
+
+    def list_bound_names_with_imports(self, file: SourceFile, source: bytes) -> Iterable[tuple[str, str]]:
+        """Return no imports, since no fix adds one."""
+        return ()
+
+    def propose_fix(self, project: ProjectFiles, source: bytes, failure: TestFailure) -> None:
+        """Return None: no failure has a fix."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProjectFiles:
     """The declarations and imports of a revision, except those of one test file.

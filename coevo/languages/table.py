@@ -11,7 +11,7 @@ from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.capabilities import EVERYTHING, Capability, list_lacking
 from coevo.languages.code_digest import CodeRoots, compute_code_digest, list_other_packages
-from coevo.languages.fixes import MechanicalFixer
+from coevo.languages.fixes import MechanicalFixer, NoFixes
 from coevo.languages.golang import fixes as golang_fixes, language as golang
 from coevo.languages.java import fixes as java_fixes, language as java
 from coevo.languages.java.gradle.choice import BUILD_FILES as GRADLE_FILES
@@ -134,8 +134,11 @@ def get_measures(language: str) -> Measures:
 
 
 def get_fixer(language: str) -> MechanicalFixer:
-    """Return the fixer of test files of a language by its value in the `language` columns."""
-    return _FIXERS[language]
+    """Return the fixer of test files of a language by its value in the `language` columns.
+
+    A language of the table that has none fixes nothing.
+    """
+    return _FIXERS.get(LANGUAGES[language].NAME, NoFixes())
 
 
 def offers_capability(language: str, capability: Capability) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.fixes import Fix, ProjectFiles, TestFailure
 from coevo.languages.table import get_fixer, get_reading
+from tests.languages.table import known_toy
 from tests.repos import commit, init
 
 PYTHON = {
@@ -150,3 +151,18 @@ def test_an_added_import_stands_behind_those_of_the_future(tmp_path: Path) -> No
         'from __future__ import annotations',
         'from shop.till import Till',
     ]
+
+
+def test_a_language_without_fixes_of_its_own_fixes_nothing(tmp_path: Path) -> None:
+    files: dict[str, str | bytes | None] = {'toy.build': '', 'test_till.toy': '[TillTest]\na: is\n'}
+    rev = commit(init(tmp_path), 'shop', files)
+    repository = Repository(tmp_path / '.git')
+    with known_toy():
+        fixer = get_fixer('toy')
+        tree = get_reading('toy').open_tree(repository, rev)
+    project = ProjectFiles(tree=tree, path='test_till.toy', list_imports=fixer.list_bound_names_with_imports)
+    failure = TestFailure(signature='unknown a', message='unknown a')
+    assert fixer.propose_fix(project, b'[TillTest]\na: is\n', failure) is None
+    assert project.find_import('a') is None
+    with pytest.raises(KeyError):
+        get_fixer('no language')
