@@ -20,7 +20,7 @@ class Capability(StrEnum):
     TRACE = 'trace'  # report what a test executes: `trace`
     OBSERVE = 'observe'  # confirm a pass from outside the process: `RunConditions.observed`
     WATCH = 'watch'  # report from outside which lines it executes: `trace(watched=)`
-    # compile and run with settings of another revision: `compile(borrowed=)`
+    # compile and run with settings of another revision: `compile(borrowed=)`, `do_settings_differ`
     BORROW = 'borrow'
     # compile variants of a source file, each by itself: `check_main_sources`
     CHECK_SOURCES = 'check_sources'
@@ -38,7 +38,8 @@ class NotOfferedError(RuntimeError):
 def make_refusal(capability: Capability) -> Callable[..., Never]:
     """Return a function that raises `NotOfferedError`, to stand for a member that is not offered.
 
-    It takes any arguments and names the capability in its message.
+    It takes any arguments and names the capability in its message. Example, in the class of a pair:
+    `trace = staticmethod(make_refusal(Capability.TRACE))`.
     """
 
     def refuse(*_: Any, **__: Any) -> Never:

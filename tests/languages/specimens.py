@@ -38,7 +38,8 @@ class Specimen:
     """How a language writes the project of the suite.
 
     build    its build file
-    code     the code, of which `price` is some number; None does not build
+    code     the code, of which `price` is some number; None does not build. Its build starts a
+             program, such as a check of the syntax, so that it costs CPU seconds
     tests    a file of tests from bodies by name, see `BODIES` of each language
     bodies   what each test does, see `WHAT`
     starve   leaves a test process no room to be laid out in

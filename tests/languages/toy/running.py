@@ -30,6 +30,7 @@ from coevo.languages.core.test_processes import MOST_KILLS, CpuBounds
 from coevo.languages.core.test_runs import run_in_fresh_process
 from coevo.languages.declarations import SourceFile
 from coevo.languages.engine import (
+    BuiltPair,
     RunSettings,
     find_no_other_runtime,
     refuse_mutation,
@@ -413,7 +414,7 @@ class ToyBuilder:
     builds: Builds
     cells: dict[CellKey, ToyCell] = field(default_factory=dict)
 
-    def build(self, pair: Pair) -> ToyBuiltPair:
+    def build(self, pair: Pair) -> BuiltPair:
         old, new = (self.builds.build(commit.rev) for commit in (pair.old, pair.new))
         return ToyBuiltPair(pair=pair, old=old, new=new, builds=self.builds, cells=self.cells)
 
