@@ -35,6 +35,7 @@ class Import:
 class Member:
     """A method, constructor, field (one record for each declarator) or initializer of a type.
 
+    parameters       what tells members of one name apart, see `coevo.model.records.TestMethod`
     hash             covers the whole member
     bare_hash        the same, but ignoring the member's own name and its class's name
     body_hash        of the text between its braces, ignoring the same names; None if there is none

@@ -55,7 +55,11 @@ class MethodRow:
     test_method: Annotated[str, Column('The name of the test method or function.')]
     parameters: Annotated[
         tuple[str, ...],
-        Column('The erased simple names of the parameter types, in order; empty if none.'),
+        Column(
+            'What tells methods of one name apart: the erased simple names of the parameter types, '
+            'in order, if the language has overloads; else empty, but for a number if a file '
+            'declares the name several times.'
+        ),
     ]
     old_module: Annotated[
         str | None,

@@ -19,7 +19,9 @@ class TestMethod:
     module      folder of its module, '.' for the root
     test_file   path in the repository, with forward slashes
     test_class  binary name of the declaring class, `pkg.Outer$Inner`
-    parameters  erased simple names of the parameter types, in order
+    parameters  what tells members of one name apart: in Java the erased simple names of the parameter
+                types, in order; elsewhere empty, but for functions that a later one of their name
+                replaces, which have a number
     """
 
     __test__ = False  # tells pytest that this is not a test class
@@ -50,6 +52,9 @@ class FileOrigin(StrEnum):
 class Candidate:
     """A test method of a pair, as the diff sees it: `old` is None if inserted, `new` if deleted.
 
+    old_source           text of the method alone at old; None if it is inserted, or if a single
+                         revision is studied
+    new_source           the same at new; None if it is deleted, or if a single revision is studied
     origin               the origin of its file at the new revision, or at the old one if deleted
     surroundings_differ  whether the test trees of the revisions differ in anything beside its own
                          body, whether or not it is known to use that
