@@ -87,6 +87,29 @@ def test_every_recipe_of_the_page_is_tested() -> None:
     assert [first, *titles] == [str(recipe.values[0]) for recipe in RECIPES]
 
 
+def test_every_function_and_file_that_the_page_names_exists() -> None:
+    text = re.sub(r'^ *```.*?^ *```$', '', PAGE.read_text(), flags=re.MULTILINE | re.DOTALL)
+    spans = set(re.findall(r'`([^`\n]+)`', text))
+    code = '\n'.join(
+        path.read_text()
+        for folder in ('coevo', 'filters', 'flows', 'miners', 'packagers', 'tests')
+        for path in (ROOT / folder).rglob('*.py')
+    )
+    defined = set(re.findall(r'\bdef (\w+)|^(?:    )?(\w+) = ', code, re.MULTILINE))
+    functions = {span[:-2] for span in spans if re.fullmatch(r'\w+\(\)', span)}
+    assert functions - {name for pair in defined for name in pair} == set()
+    files = {span for span in spans if re.fullmatch(r'[\w/]+/\w+\.(py|toml|md)', span)}
+    assert {file for file in files if not _is_here(file)} == set()
+
+
+def _is_here(file: str) -> bool:
+    """Return whether a file is in the checkout, or in a folder of languages that the page is about."""
+    return any(
+        (ROOT / folder / file).is_file()
+        for folder in ('', 'coevo/languages', 'coevo/languages/java')
+    )
+
+
 def _find_section(title: str) -> str:
     """Return the text of a recipe; the first one has a heading of its own, the others are below Recipes."""
     following = re.split(rf'^###? {title}\n', PAGE.read_text(), flags=re.MULTILINE)[1]
