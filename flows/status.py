@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -89,13 +89,13 @@ class RepositoryStatus:
             return 'mine it' if self.validation and self.validation.valid else 'validate it'
         waiting = sum(walk.unmined for walk in self.walks)
         if waiting:
-            return f'mine it again: {pluralise(waiting, "pair")} not mined'
+            return f'mine it again: {state_count(waiting, "pair", "not mined")}'
         stale = sum(part.count for walk in self.walks for part in walk.stale)
         if stale:
-            return f'mine it again: {pluralise(stale, "stale pair")}'
+            return f'mine it again: {state_count(stale, "pair", "stale")}'
         unmeasured = sum(walk.unmeasured for walk in self.walks)
         if unmeasured:
-            return f'measure it: {pluralise(unmeasured, "task")} not measured'
+            return f'measure it: {state_count(unmeasured, "task", "not measured")}'
         lacking = {runtime for walk in self.walks for runtime, _ in walk.lacking}
         if lacking:
             return f'{advise_installation(lacking)}, then mine it again'
@@ -114,6 +114,26 @@ class RepositoryCost:
     seconds: dict[str, tuple[float, float]]
     reverified: int
     lost: int
+
+
+def state_count(count: int, word: str, state: str, where: str = '') -> str:
+    """Return how many things are in a state: '1 pair is stale', '2 pairs of a/b are stale'."""
+    things = f'{pluralise(count, word)} {where}'.rstrip()
+    return f'{things} {"is" if count == 1 else "are"} {state}'
+
+
+def describe_stale_pairs(repositories: Iterable[RepositoryStatus]) -> Iterator[str]:
+    """Yield a sentence for each reason why pairs are stale, the most frequent reason first."""
+    counts: Counter[str] = Counter()
+    repos: dict[str, set[str]] = defaultdict(set)
+    for repository in repositories:
+        for part in (part for walk in repository.walks for part in walk.stale):
+            counts[part.reason] += part.count
+            repos[part.reason].add(repository.repo)
+    for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        names = repos[reason]
+        where = f'in {len(names):,} repositories' if len(names) > 1 else f'of {"".join(names)}'
+        yield f'{state_count(count, "pair", "stale", where)}: {reason}'
 
 
 def summarise_repositories(store: Store, repos: Sequence[str]) -> tuple[RepositoryStatus, ...]:

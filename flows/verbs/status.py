@@ -71,12 +71,15 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _print_store(console: Console, store: Store, overview: StoreOverview, rows: int) -> None:
     from coevo.storage import months, withdrawals
-    from flows.status import summarise_repositories
+    from flows.status import describe_stale_pairs, summarise_repositories
 
     for state, count in overview.count_states().items():
         _print_sentence(console, f'{count:>7} {state:<10} {state.sentence}')
     shown = list(overview.states)[:rows]
-    console.print(_build_table(overview, summarise_repositories(store, shown)))
+    repositories = summarise_repositories(store, shown)
+    console.print(_build_table(overview, repositories))
+    for sentence in describe_stale_pairs(repositories):
+        _print_sentence(console, sentence)
     if len(shown) < len(overview.states):
         _print_sentence(
             console,
@@ -153,7 +156,7 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
     from flows.console import build_funnel_table, describe_labels
     from flows.drop_examples import describe_examples
     from flows.funnel import build_funnel, count_project_command_results
-    from flows.status import summarise_repositories
+    from flows.status import state_count, summarise_repositories
 
     if repo not in overview.states:
         store.list_repository_partitions(repo)  # raises Fatal
@@ -179,10 +182,10 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
         for runtime, count in walk.lacking:
             _print_sentence(console, f'{pluralise(count, "pair")} dropped for want of {runtime}')
         if walk.unmeasured:
-            _print_sentence(console, f'{pluralise(walk.unmeasured, "task")} not measured yet')
+            _print_sentence(console, state_count(walk.unmeasured, 'task', 'not measured yet'))
         for part in walk.stale:
-            _print_sentence(console, f'{pluralise(part.count, "stale pair")}: {part.reason}')
-        segments = tuple(store.load_current_segments(walk.partition))
+            _print_sentence(console, f'{state_count(part.count, "pair", "stale")}: {part.reason}')
+        segments = tuple(store.load_segments(walk.partition))
         console.print(
             build_funnel_table(tuple(build_funnel(store.load_walk(walk.partition).drops, segments)))
         )

@@ -103,6 +103,21 @@ def test_status_names_the_code_that_makes_pairs_stale(
     assert 'next: mine it again: 2 stale pairs' in told
 
 
+def test_status_of_a_store_says_how_much_is_stale_and_why(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ['pipeline', 'status', '--store', str(shop.folder / 'store')]
+    assert main(words) == 0
+    assert 'are stale' not in capsys.readouterr().out
+    (file,) = (shop.folder / 'store/bases').iterdir()
+    parts = [part for part in json.loads(file.read_bytes())['parts'] if part[0] != 'filters.gap']
+    change_basis(shop, code='an older one', parts=parts)
+    assert main(words) == 0
+    assert f'2 pairs of {NAME} are stale: the code of filters.gap changed' in ' '.join(
+        capsys.readouterr().out.split()
+    )
+
+
 def test_status_names_the_tool_that_makes_pairs_stale(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
