@@ -218,7 +218,7 @@ def test_status_shows_the_pairs_the_cost_and_the_next_step_of_a_repository(
         withdraw(shop, '--task', shop.table('first', 'tasks')[0]['task_id'], '--reason', 'no') == 0
     )
     assert main([*words, NAME]) == 0
-    assert 'next: mine it again: 1 pair not mined' in capsys.readouterr().out
+    assert 'next: mine it again: 1 pair is not mined' in capsys.readouterr().out
     assert main(words) == 0
     assert 'withdrawn: task ' in capsys.readouterr().out
     assert main([*words, 'no/body']) == 2
