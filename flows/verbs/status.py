@@ -185,7 +185,7 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
             _print_sentence(console, state_count(walk.unmeasured, 'task', 'not measured yet'))
         for part in walk.stale:
             _print_sentence(console, f'{state_count(part.count, "pair", "stale")}: {part.reason}')
-        segments = tuple(store.load_segments(walk.partition))
+        segments = tuple(store.load_current_segments(walk.partition))
         console.print(
             build_funnel_table(tuple(build_funnel(store.load_walk(walk.partition).drops, segments)))
         )

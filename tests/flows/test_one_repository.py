@@ -99,8 +99,8 @@ def test_status_names_the_code_that_makes_pairs_stale(
     parts = [part for part in json.loads(file.read_bytes())['parts'] if part[0] != 'filters.gap']
     change_basis(shop, code='an older one', parts=parts)
     told = ask_status(shop, capsys)
-    assert '2 stale pairs: the code of filters.gap changed\n' in told
-    assert 'next: mine it again: 2 stale pairs' in told
+    assert '2 pairs are stale: the code of filters.gap changed\n' in told
+    assert 'next: mine it again: 2 pairs are stale' in told
 
 
 def test_status_of_a_store_says_how_much_is_stale_and_why(
@@ -124,7 +124,7 @@ def test_status_names_the_tool_that_makes_pairs_stale(
     (file,) = (shop.folder / 'store/bases').iterdir()
     tools = json.loads(file.read_bytes())['tools']
     change_basis(shop, tools=['lizard 1.0', *tools[1:]])
-    assert '2 stale pairs: tools changed: lizard 1.' in ask_status(shop, capsys)
+    assert '2 pairs are stale: tools changed: lizard 1.' in ask_status(shop, capsys)
 
 
 def test_pairs_of_an_unknown_basis_are_stale(
@@ -132,7 +132,7 @@ def test_pairs_of_an_unknown_basis_are_stale(
 ) -> None:
     shutil.rmtree(shop.folder / 'store/bases')
     told = ask_status(shop, capsys)
-    assert '2 stale pairs: it is not known by which code they were mined' in told
+    assert '2 pairs are stale: it is not known by which code they were mined' in told
 
 
 @pytest.mark.sampled(1)

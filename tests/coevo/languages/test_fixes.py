@@ -160,9 +160,11 @@ def test_a_language_without_fixes_of_its_own_fixes_nothing(tmp_path: Path) -> No
     with known_toy():
         fixer = get_fixer('toy')
         tree = get_reading('toy').open_tree(repository, rev)
-    project = ProjectFiles(tree=tree, path='test_till.toy', list_imports=fixer.list_bound_names_with_imports)
+    project = ProjectFiles(
+        tree=tree, path='test_till.toy', list_imports=fixer.list_bound_names_with_imports
+    )
     failure = TestFailure(signature='unknown a', message='unknown a')
     assert fixer.propose_fix(project, b'[TillTest]\na: is\n', failure) is None
-    assert project.find_import('a') is None
+    assert project.find_usual_import('a') is None
     with pytest.raises(KeyError):
         get_fixer('no language')

@@ -75,5 +75,10 @@ var _ = register()
 var cases = []int{1}
 """
     members = [m for type_ in parse(source.encode()).types for m in type_.members]
-    assert [m.name for m in members if is_run_by_framework(m)] == ['TestMain', 'init', 'init', '<init>']
+    assert [m.name for m in members if is_run_by_framework(m)] == [
+        'TestMain',
+        'init',
+        'init',
+        '<init>',
+    ]
     assert len({(m.owner, m.name, m.parameters) for m in members}) == len(members)
