@@ -73,7 +73,7 @@ def load_config(layout: Path, row: dict[str, Any]) -> dict[str, Any]:
 
 def unpack_image(layout: Path, row: dict[str, Any], root: Path) -> None:
     root.mkdir()
-    for digest in (*row['base'], row['environment'], row['revision'], row['start']):
+    for digest in (*row['base'], *row['environment'], row['revision'], row['start']):
         subprocess.run(['tar', '-x', '-C', root], input=load_blob(layout, digest), check=True)
 
 

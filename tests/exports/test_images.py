@@ -66,6 +66,27 @@ class _ToyKits(NoKits):
         )
 
 
+class _KitsWithLibraries(NoKits):
+    """Kits of one runtime with other libraries for each task."""
+
+    def __init__(self, *rest: Any) -> None:
+        self._folder: Path = rest[1]
+        for name in ('runtime', 'libraries'):
+            (self._folder / name).mkdir()
+        (self._folder / 'runtime/program').write_text('runtime')
+
+    def make_kit(self, task: TaskRow, place: Path) -> Kit:
+        (self._folder / 'libraries' / task.task_id).write_text(task.task_id)
+        return Kit(
+            mounts=(
+                Mount(source=self._folder / 'runtime', target='/kit/runtime'),
+                Mount(source=self._folder / 'libraries', target='/kit/libraries'),
+            ),
+            selected={'/kit/libraries': (task.task_id,)},
+            environment={},
+        )
+
+
 class _LostKits(NoKits):
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
         raise EnvironmentLost(f'the packages of {task.task_id} cannot be had')
@@ -144,6 +165,11 @@ def layout(
     return folder
 
 
+def list_own_layers(row: dict[str, Any]) -> list[str]:
+    """The digests of the layers of an image above its base."""
+    return [*row['environment'], row['revision'], row['start']]
+
+
 def test_start_fails_in_its_image_and_gold_passes(layout: Path, tmp_path: Path) -> None:
     row = load_rows(layout)[0]
     root = tmp_path / 'root'
@@ -172,7 +198,7 @@ def test_start_state_in_an_image_is_a_clean_repository_without_gold(
         [*git, 'cat-file', '--batch-all-objects', '--batch'], capture_output=True, check=True
     )
     assert b'is Till.price 1' in shown.stdout
-    layers = [load_blob(layout, row[what]) for what in ('environment', 'revision', 'start')]
+    layers = [load_blob(layout, digest) for digest in list_own_layers(row)]
     assert not any(b'is Till.price 2' in text for text in (*layers, shown.stdout))
 
 
@@ -196,15 +222,30 @@ def test_same_tasks_give_the_same_bytes_and_share_layers(
         assert one[name] == two[name], name
     rows = load_rows(layout)
     assert sorted(map(str, rows)) == sorted(map(str, load_rows(tmp_path / 'again')))
-    for what in ('environment', 'revision'):
-        assert len({row[what] for row in rows}) == 1
+    assert len({tuple(row['environment']) for row in rows}) == 1
+    assert len({row['revision'] for row in rows}) == 1
     assert len({row['start'] for row in rows}) == len(rows) == 2
 
 
+def test_tasks_with_other_libraries_share_their_runtime(
+    toy_tasks: Toys,
+    assignments: list[Assignment],
+    tiny_base: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(toy, 'make_kits', _KitsWithLibraries)
+    build(toy_tasks, assignments, tiny_base, tmp_path / 'out')
+    (runtime, own), (other_runtime, other) = (
+        row['environment'] for row in load_rows(tmp_path / 'out')
+    )
+    assert runtime == other_runtime
+    assert own != other
+
+
 def test_entries_of_layers_say_nothing_of_the_machine(layout: Path) -> None:
-    for what in ('environment', 'revision', 'start'):
-        row = load_rows(layout)[0]
-        with tarfile.open(fileobj=io.BytesIO(load_blob(layout, row[what]))) as tar:
+    for digest in list_own_layers(load_rows(layout)[0]):
+        with tarfile.open(fileobj=io.BytesIO(load_blob(layout, digest))) as tar:
             entries = tar.getmembers()
         assert {(entry.uid, entry.gid, entry.uname, entry.mtime) for entry in entries} == {
             (0, 0, '', SECONDS)
@@ -293,7 +334,7 @@ def test_exported_archive_is_a_base_again(layout: Path, tmp_path: Path) -> None:
     row = load_rows(layout)[0]
     words = ['images', 'export', str(layout), '--out', str(tmp_path / 'one.tar')]
     assert main([*words, '--only-tasks', row['task_id']]) == 0
-    own = [*row['base'], row['environment'], row['revision'], row['start']]
+    own = [*row['base'], *row['environment'], row['revision'], row['start']]
     assert copy_into(tmp_path / 'one.tar', tmp_path / 'copy') == own
     with tarfile.open(tmp_path / 'one.tar') as tar:
         listed = json.load(tar.extractfile('manifest.json'))  # type: ignore[arg-type]

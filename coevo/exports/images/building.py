@@ -1,7 +1,8 @@
 """Build the images of a snapshot's tasks into a layout.
 
 base         Debian packages, or the layers of an image that is named
-environment  a runtime, its build tool and the libraries of a task: its kit, as agents get it
+environment  a runtime, its build tool and the libraries of a task: its kit, as agents get it; a
+             layer each, since more tasks have equal runtimes than equal libraries
 revision     the code of the new revision
 start        the tests as they are at the start, and the repository of one commit
 
@@ -78,14 +79,15 @@ class ImageOptions:
 class ImageRow:
     """A line of the table of images: the digests of an image and of its layers, in their order.
 
-    base  the digests of one or more layers
+    base         the digests of one or more layers
+    environment  those of the layers of its kit
     """
 
     task_id: str
     image: str
     digest: str
     base: tuple[str, ...]
-    environment: str
+    environment: tuple[str, ...]
     revision: str
     start: str
     bytes: int
@@ -112,7 +114,7 @@ class ImageBuilder:
     say: Say
     rows: list[ImageRow] = field(default_factory=list)
     _kits: dict[str, Kits] = field(default_factory=dict)
-    _environments: dict[tuple[object, ...], Layer] = field(default_factory=dict)
+    _mounted: dict[tuple[object, ...], Layer] = field(default_factory=dict)
 
     def build(self, states: StartStates, texts: TaskTexts) -> None:
         """Add the image of a task to the layout; count the task if it can have none.
@@ -150,7 +152,7 @@ class ImageBuilder:
         environment = self._add_environment(kit)
         revision = self.writer.add_layer('revision', layers.revision)
         begun = self.writer.add_layer('start', layers.start)
-        every = (*self.base.layers, environment, revision, begun)
+        every = (*self.base.layers, *environment, revision, begun)
         image = f'{self.name}:{parse_image_tag(task.task_id)}'
         described = self.writer.add_image(
             image, every, self._make_settings(task, kit), self.base.architecture
@@ -162,7 +164,7 @@ class ImageBuilder:
                 image=image,
                 digest=described.digest,
                 base=tuple(layer.blob.digest for layer in self.base.layers),
-                environment=environment.blob.digest,
+                environment=tuple(layer.blob.digest for layer in environment),
                 revision=revision.blob.digest,
                 start=begun.blob.digest,
                 bytes=sum(layer.blob.size for layer in every),
@@ -175,13 +177,17 @@ class ImageBuilder:
         )
         self.say(f'{image}: {described.digest}')
 
-    def _add_environment(self, kit: Kit) -> Layer:
-        selected = tuple(sorted(kit.selected.items()))
-        key = (*kit.mounts, *kit.system, selected)
-        if key not in self._environments:
-            entries = dict(_list_kit_entries(kit))
-            self._environments[key] = self.writer.add_layer('environment', entries)
-        return self._environments[key]
+    def _add_environment(self, kit: Kit) -> tuple[Layer, ...]:
+        """Add a layer for each mount of a kit that has something, in the order of the kit."""
+        layers = []
+        for mount in (*kit.mounts, *kit.system):
+            follows, parts = mount in kit.system, kit.selected.get(mount.target)
+            key = (mount, follows, parts)
+            if key not in self._mounted:
+                entries = dict(_list_selected(mount, parts, follows=follows))
+                self._mounted[key] = self.writer.add_layer('environment', entries)
+            layers.append(self._mounted[key])
+        return tuple(layers)
 
     def _make_settings(self, task: TaskRow, kit: Kit) -> ImageSettings:
         inherited = self.base.settings.variables
@@ -209,14 +215,14 @@ class ImageBuilder:
         return self._kits[language]
 
 
-def _list_kit_entries(kit: Kit) -> Iterator[tuple[str, LayerEntry]]:
-    for mount in (*kit.mounts, *kit.system):
-        parts = kit.selected.get(mount.target)
-        follows = mount in kit.system
-        for part in ('',) if parts is None else parts:
-            target = f'{mount.target}/{part}' if part else mount.target
-            source = join_beneath(mount.source, part).path if part else mount.source
-            yield from _list_mount_entries(Mount(source=source, target=target), follows)
+def _list_selected(
+    mount: Mount, parts: tuple[str, ...] | None, *, follows: bool
+) -> Iterator[tuple[str, LayerEntry]]:
+    """Yield the entries of a mount, or of the paths below it that are selected."""
+    for part in ('',) if parts is None else parts:
+        target = f'{mount.target}/{part}' if part else mount.target
+        source = join_beneath(mount.source, part).path if part else mount.source
+        yield from _list_mount_entries(Mount(source=source, target=target), follows)
 
 
 def _list_mount_entries(mount: Mount, follows: bool) -> Iterator[tuple[str, LayerEntry]]:
