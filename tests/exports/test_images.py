@@ -516,3 +516,16 @@ def test_loaded_image_runs_without_network(layout: Path, engine: Any, tmp_path: 
     assert run(row['test_command']) == 1
     assert run(f'cat /gold/gold > test_till.toy && {row["test_command"]}') == 0
     assert run('grep -q lo: /proc/net/dev && ! grep -q eth /proc/net/dev') == 0
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures('engine')
+def test_base_that_cannot_be_pulled_is_named(
+    toy_tasks: Toys, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ['images', 'build', toy_tasks.snapshot, '--store', toy_tasks.store]
+    assert main([*words, '--base', '127.0.0.1:9/base:1', '--out', str(tmp_path / 'out')]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith('coevo: 127.0.0.1:9/base:1 cannot be pulled (')
+    assert 'http+docker' not in said
+    assert not (tmp_path / 'out').exists()

@@ -121,7 +121,7 @@ def push_images(
 def save_image(name: str, archive: Path, say: Say) -> None:
     """Write an image as an archive; the engine pulls it if it lacks it.
 
-    Raises: Fatal if there is no engine, or no such image.
+    Raises: Fatal if there is no engine, or if it has no such image and cannot pull it.
     """
     with open_engine() as client:
         import docker.errors
@@ -130,6 +130,19 @@ def save_image(name: str, archive: Path, say: Say) -> None:
             image = client.images.get(name)
         except docker.errors.ImageNotFound:
             say(f'pulling {name}')
-            image = client.images.pull(name)
+            image = _pull_image(client, name)
         with name_file_in_errors(archive), archive.open('wb') as file:
             file.writelines(image.save())
+
+
+def _pull_image(client: Any, name: str) -> Any:
+    import docker.errors
+
+    try:
+        return client.images.pull(name)
+    except docker.errors.APIError as error:
+        message = ' '.join(str(error.explanation or error).split())[:300]
+        raise Fatal(
+            f'{name} cannot be pulled ({message}); name an image that the container engine has, or '
+            'an archive of one'
+        ) from None
