@@ -244,12 +244,21 @@ def _fetch_with_maven(
             remove_dates(folder)
         except tarfile.TarError:
             raise Transient(
-                f'the libraries of {task.repo} could not be fetched (go without by '
-                f'kit = false in --settings): {process.get_last_error_output().strip()[-500:]}'
+                f'the libraries of {task.repo} could not be fetched (`coevo run` goes without by '
+                f'kit = false in --settings): {explain_end(process)}'
             ) from None
         if proxy.trouble:
             raise Transient('libraries could not be fetched; check the network')
     (place / 'online.xml').unlink()
+
+
+def explain_end(process: Process) -> str:
+    """Return why Maven sent no whole archive: the limit at which it was killed, else its last words."""
+    if process.exceeded == 'wall':
+        return f'Maven was killed after {_LIMITS.wall_seconds / 60:.0f} minutes'
+    if process.exceeded is not None:
+        return f'Maven was killed at its limit ({process.exceeded})'
+    return process.get_last_error_output().strip()[-500:]
 
 
 def _receive_archive(process: Process, proxy: ArtifactProxy, folder: Path, shared: Path) -> None:

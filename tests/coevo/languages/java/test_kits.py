@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 import io
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.languages.java.kits.maven_kits import compute_library_key, remove_dates
+from coevo.languages.java.kits.maven_kits import compute_library_key, explain_end, remove_dates
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.model.families import Family
+from coevo.sandboxes.job import Job, Limits
+from coevo.sandboxes.sandbox import open_sandbox
 from tests import snapshots
 
 OWN = 'shop/till/1.0-SNAPSHOT'
@@ -124,3 +127,30 @@ def test_task_that_asks_for_code_shares_no_libraries_with_gold(tmp_path: Path) -
     assert compute_library_key(
         dataclasses.replace(task, task_id='0' * 16), tools
     ) == compute_library_key(task, tools)
+
+
+@pytest.mark.parametrize(
+    ('command', 'seconds', 'said'),
+    [
+        ('sleep 60', 1.0, 'was killed after'),
+        ('echo no such artifact >&2', 60.0, 'no such artifact'),
+    ],
+)
+def test_maven_that_ran_out_of_time_is_told_from_one_that_failed(
+    command: str, seconds: float, said: str
+) -> None:
+    limits = Limits(
+        cpu_seconds=60,
+        wall_seconds=seconds,
+        memory_bytes=1 << 30,
+        processes=16,
+        file_bytes=1 << 20,
+        disk_bytes=1 << 20,
+    )
+    with (
+        closing(open_sandbox('bubblewrap')) as sandbox,
+        sandbox.start(Job(argv=('/bin/sh', '-c', command), limits=limits)) as process,
+    ):
+        assert process.stdout.read() == b''
+        process.wait()
+        assert said in explain_end(process)
