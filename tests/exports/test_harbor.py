@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import socket
 import subprocess
 import tarfile
+import time
 import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -352,6 +354,16 @@ def test_answers_are_given_again_without_the_registry(
     registry.server_close()
     with serve_package_index(tmp_path, offline=True, port=0):
         assert [ask(path) for path in asked] == kept
+
+
+def test_builds_that_share_a_port_wait_for_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = socket.create_server(('127.0.0.1', 0))
+    port = other.getsockname()[1]
+    monkeypatch.setattr(time, 'sleep', lambda seconds: other.close())  # the other build ends
+    with other, serve_package_index(tmp_path, offline=True, port=port):
+        assert os.environ['UV_DEFAULT_INDEX'] == f'http://127.0.0.1:{port}'
 
 
 def test_unknown_request_is_trouble_and_no_answer(

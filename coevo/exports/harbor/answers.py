@@ -8,6 +8,7 @@ it never saw gets status 503, which coevo takes as trouble, never as a verdict.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -15,7 +16,8 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -34,6 +36,9 @@ _MOST_BYTES, _SECONDS = 512 << 20, 900.0
 _KEPT_ELSEWHERE = ('.zip', '.whl', '.tar.gz')
 _NOT_KEPT = 503
 
+# Builds of images that have the network of their machine have its ports, too, and wait for each other.
+_PORT_SECONDS, _POLL_SECONDS = 3600.0, 0.5
+
 _INDEX = 'UV_DEFAULT_INDEX'
 _EMITTED = re.compile(r'^--index-url (\S+)$', re.MULTILINE)
 
@@ -43,11 +48,13 @@ def serve_package_index(folder: Path, *, offline: bool, port: int = PORT) -> Ite
     """Let coevo ask for Python's packages through a server that keeps answers in a folder.
 
     offline  whether requests are answered by what the folder has, and none is passed on
+
+    Raises: Transient if another process keeps the port.
     """
     upstream = '' if offline else find_package_index()
     handler = partial(_AnswerHandler, upstream, folder, None if offline else Fetcher())
     folder.mkdir(parents=True, exist_ok=True)
-    with ThreadingHTTPServer(('127.0.0.1', port), handler) as server:
+    with _open_server(port, handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
@@ -56,6 +63,20 @@ def serve_package_index(folder: Path, *, offline: bool, port: int = PORT) -> Ite
         finally:
             server.shutdown()
             thread.join()
+
+
+def _open_server(port: int, handler: Callable[..., BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
+    """Return a server at a port; wait as long as another process has it."""
+    deadline = time.monotonic() + _PORT_SECONDS
+    while True:
+        try:
+            return ThreadingHTTPServer(('127.0.0.1', port), handler)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            if time.monotonic() > deadline:
+                raise Transient(f'another process keeps port {port} of this machine') from None
+        time.sleep(_POLL_SECONDS)
 
 
 def find_package_index() -> str:
