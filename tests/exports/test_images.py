@@ -78,10 +78,8 @@ class _KitsWithLibraries(NoKits):
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
         (self._folder / 'libraries' / task.task_id).write_text(task.task_id)
         return Kit(
-            mounts=(
-                Mount(source=self._folder / 'runtime', target='/kit/runtime'),
-                Mount(source=self._folder / 'libraries', target='/kit/libraries'),
-            ),
+            mounts=(Mount(source=self._folder / 'libraries', target='/kit/libraries'),),
+            system=(Mount(source=self._folder / 'runtime', target='/kit/runtime'),),
             selected={'/kit/libraries': (task.task_id,)},
             environment={},
         )
@@ -227,7 +225,7 @@ def test_same_tasks_give_the_same_bytes_and_share_layers(
     assert len({row['start'] for row in rows}) == len(rows) == 2
 
 
-def test_tasks_with_other_libraries_share_their_runtime(
+def test_tasks_with_other_libraries_share_their_runtime_below_them(
     toy_tasks: Toys,
     assignments: list[Assignment],
     tiny_base: Path,

@@ -178,9 +178,12 @@ class ImageBuilder:
         self.say(f'{image}: {described.digest}')
 
     def _add_environment(self, kit: Kit) -> tuple[Layer, ...]:
-        """Add a layer for each mount of a kit that has something, in the order of the kit."""
+        """Add a layer for each mount of a kit, those of the system first.
+
+        An engine stores a layer once for all images that have equal layers below it, too.
+        """
         layers = []
-        for mount in (*kit.mounts, *kit.system):
+        for mount in (*kit.system, *kit.mounts):
             follows, parts = mount in kit.system, kit.selected.get(mount.target)
             key = (mount, follows, parts)
             if key not in self._mounted:

@@ -139,7 +139,7 @@ class GoKits:
         runtime = Mount(source=toolchain.home, target=toolchain.home_in_sandbox)
         is_system = toolchain.home_in_sandbox.startswith('/usr/')
         return Kit(
-            mounts=(modules,) if is_system else (modules, runtime),
+            mounts=(modules,) if is_system else (runtime, modules),
             system=(runtime,) if is_system else (),
             selected={MODULES: tuple(list_module_cache_paths(libraries))},
             environment={**make_variables(toolchain), 'GOCACHE': '/tmp/go-cache'},
