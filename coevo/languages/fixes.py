@@ -76,7 +76,9 @@ class MechanicalFixer(Protocol):
 class NoFixes:
     """The fixer of a language without mechanical fixes. Fulfils `MechanicalFixer`."""
 
-    def list_bound_names_with_imports(self, file: SourceFile, source: bytes) -> Iterable[tuple[str, str]]:
+    def list_bound_names_with_imports(
+        self, file: SourceFile, source: bytes
+    ) -> Iterable[tuple[str, str]]:
         """Return no imports, since no fix adds one."""
         return ()
 

@@ -9,7 +9,8 @@ it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from coevo.languages.prints import LexicalRules
@@ -23,10 +24,11 @@ _LEAST_PART = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteralPiece:
-    """A word or number in a literal; `start` is an offset in bytes."""
+    """A word or number in a literal; `start` is its offset in bytes, `literal` that of the literal."""
 
     start: int
     text: bytes
+    literal: int
 
     @property
     def replacement(self) -> bytes:
@@ -50,12 +52,29 @@ def group_words_in_literals(
     texts = {piece[0].lower() for _, text in literals for piece in _PIECE.finditer(text)}
     return {
         wanted: tuple(
-            LiteralPiece(start=at + offset, text=text[offset : offset + len(wanted)])
+            LiteralPiece(start=at + offset, text=text[offset : offset + len(wanted)], literal=at)
             for at, text in literals
             for offset in _find_offsets(text, wanted)
         )
         for wanted in sorted(texts)
     }
+
+
+def draw_in_turns(
+    groups: Mapping[bytes, tuple[LiteralPiece, ...]], key: Callable[[bytes], str]
+) -> list[bytes]:
+    """Return the words and numbers in the order of a key, but none of a literal before its turn.
+
+    Each literal has one before any has a second one: a docstring or message has many words, and the
+    code under test may get none of them.
+    """
+    turns = Counter[int]()
+    drawn: list[tuple[int, bytes]] = []
+    for text in sorted(groups, key=key):
+        literal = groups[text][0].literal
+        drawn.append((turns[literal], text))
+        turns[literal] += 1
+    return [text for _, text in sorted(drawn, key=lambda each: each[0])]
 
 
 def _find_literals(

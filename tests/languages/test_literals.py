@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.literals import group_words_in_literals, replace_pieces
+from coevo.languages.literals import draw_in_turns, group_words_in_literals, replace_pieces
 from coevo.languages.table import get_reading
 
 
@@ -34,3 +34,11 @@ def test_a_word_or_number_is_replaced_in_all_literals(
 def test_names_escapes_and_comments_are_no_literals() -> None:
     source = b"total = count3('\\nab')  # seven 7"
     assert dict(group_words_in_literals(get_reading('python').LEXIS, source, 0, len(source))) == {}
+
+
+def test_each_literal_has_its_turn_before_a_long_one_has_a_second() -> None:
+    source = b"'The power is not computed above it.' ; wait(50, 'first') == 40"
+    groups = group_words_in_literals(get_reading('python').LEXIS, source, 0, len(source))
+    drawn = draw_in_turns(groups, lambda text: ('z' if text.isdigit() else 'a') + text.decode())
+    assert drawn[:4] == [b'above', b'first', b'40', b'50']
+    assert sorted(drawn) == sorted(groups)

@@ -16,7 +16,12 @@ from dataclasses import dataclass
 
 from coevo.evaluation.implement.context import CodeContext, CodeEnd, Methods
 from coevo.languages.declarations import Member
-from coevo.languages.literals import LiteralPiece, group_words_in_literals, replace_pieces
+from coevo.languages.literals import (
+    LiteralPiece,
+    draw_in_turns,
+    group_words_in_literals,
+    replace_pieces,
+)
 from coevo.languages.table import get_reading
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import compute_short_hash
@@ -80,8 +85,8 @@ def _draw_literal_groups(
     rules = get_reading(context.assignment.task.language).LEXIS
     groups = group_words_in_literals(rules, context.start, member.start_byte, member.end_byte)
     task_id = context.assignment.task_id
-    order = sorted(groups, key=lambda text: compute_short_hash(task_id, name, text.hex()))
-    return [groups[text] for text in order]
+    drawn = draw_in_turns(groups, lambda text: compute_short_hash(task_id, name, text.hex()))
+    return [groups[text] for text in drawn]
 
 
 def run_variant_with_cpu_seconds(
