@@ -42,7 +42,7 @@ def open(
     """
     # only who opens one pays for the imports
     from coevo.snapshots import query, snapshot
-    from coevo.snapshots.models import choose_cutoff
+    from coevo.snapshots.cutoffs import choose_cutoff
 
     cutoff = choose_cutoff(after=after, before=before, model=model, margin=margin, models=models)
     return snapshot.connect_with_conditions(

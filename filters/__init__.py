@@ -17,9 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from coevo.model.drops import Drop
 from coevo.model.profiles import Profile
-from coevo.model.records import Candidate, Pair, TestMethod, compute_candidate_id
+from coevo.model.records import Candidate, Drop, Pair, TestMethod, compute_candidate_id
 from coevo.model.words import Stage
 from filters import (
     clock,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store, WalkRecord
-from flows.batches.jobs import Verb
+from flows.batches.batch import Verb
 from flows.crawling.crawls import CrawledRepository, load_latest_candidates
 from flows.eligibility import Eligibility, load_eligibility
 from flows.segment_keys import compute_mining_code_digest

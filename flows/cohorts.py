@@ -19,8 +19,8 @@ from coevo.languages.table import get_engine_version
 from coevo.model.errors import Bug
 from coevo.model.records import Pair
 from coevo.snapshots.cutoffs import compute_first_clean_moment
-from coevo.storage import builds, documents
-from coevo.storage.cohorts import LeftRepository, MissingReason, MissingRepository, MonthCohort
+from coevo.storage import documents
+from coevo.storage.months import LeftRepository, MissingReason, MissingRepository, MonthCohort
 from coevo.storage.place import Root, StoragePlace, encode_folder_name
 from coevo.storage.store import Partition, Store
 from coevo.storage.walks import WalkRecord
@@ -40,7 +40,7 @@ from miners.discovery.candidates import CandidateReason
 
 def identify_mining_build() -> str:
     """Return the version of coevo and a digest of the code that mines here."""
-    return builds.identify_build(
+    return documents.identify_build(
         *(Path(package.__path__[0]) for package in (filters, flows, miners))
     )
 

@@ -13,12 +13,14 @@ from rich.table import Table
 from coevo.model.reasons import explain_reason
 from coevo.model.segment import Segment, count_tasks, has_tasks
 from coevo.model.words import MethodChange
-from flows.drop_examples import describe_examples
-from flows.funnel import count_labels, count_project_command_results
-from flows.missing_runtimes import advise_installation, count_missing_runtimes
-from packagers.funnel import FunnelStep
-from packagers.kept_out import KEPT_OUT
-from packagers.news import RepositoryNews
+from flows.funnel import (
+    advise_installation,
+    count_labels,
+    count_missing_runtimes,
+    count_project_command_results,
+    describe_examples,
+)
+from packagers.funnel import KEPT_OUT, FunnelStep, RepositoryNews
 
 if TYPE_CHECKING:
     from flows.missing_pairs import MineReport

@@ -14,8 +14,9 @@ from coevo.storage import dates
 from coevo.storage.dates import RowDates
 from coevo.storage.months import MonthRecord
 from coevo.storage.store import Store
-from flows.release_clones import ReleaseClones
+from flows.clones import ReleaseClones
 from miners.cloning.clones import Clone
+from miners.cloning.mirror_git import list_clone_refs, load_crawl_time
 from miners.dates.clone_search import SearchedClone
 from miners.dates.dating import (
     date_repository,
@@ -23,7 +24,6 @@ from miners.dates.dating import (
     search_clone_for_bodies,
     update_wanted_bodies,
 )
-from miners.discovery.crawls import list_clone_refs, load_crawl_time
 from packagers.dating import DateJoin, limit_contamination_date
 from packagers.rows import Rows, list_rows_of_repo
 

@@ -6,24 +6,236 @@ seen and why each repository was kept or dropped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
+from typing import TypeVar
 
+from coevo.model.errors import Transient
 from coevo.model.listener import SILENT, Listener
 from coevo.storage.place import Root
 from coevo.storage.places import open_place
 from flows.crawling import crawls
 from flows.crawling.crawls import CrawlProgress
 from flows.crawling.rows import CrawlEvent, CrawlQuery, RepositorySeen, copy_fields, list_events
-from flows.crawling.survey import CrawlHistory, Survey
 from flows.eligibility import load_withdrawn_repositories
 from miners.discovery.budgets import Clock, GitHubToken
-from miners.discovery.candidate_profiles import CandidateProfile
-from miners.discovery.candidates import CandidateReason
-from miners.discovery.github import SearchHits, discover_repositories
+from miners.discovery.candidates import (
+    CandidateProfile,
+    CandidateReason,
+    Presence,
+    RepositoryFacts,
+    RepositoryMetadata,
+    RootContent,
+    check_metadata,
+    find_reason_against,
+)
+from miners.discovery.github import (
+    SearchHits,
+    SearchOutcome,
+    add_contributor_count,
+    add_root_facts,
+    discover_repositories,
+    look_up_repository,
+)
 from miners.discovery.github_requests import PUBLIC_API, GitHubApi, RequestCounts, RetryLimits
-from miners.discovery.github_search import SearchOutcome
+
+# Turn search results and earlier crawls into a row for each repository, with few requests.
+
+# After so many unanswered requests in a row, the rest waits for the next crawl.
+_GIVE_UP = 3
+_WITHOUT_POM = (RootContent.NO_BUILD_FILE, RootContent.EMPTY)
+
+_T = TypeVar('_T')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlHistory:
+    """The results of earlier crawls of all profiles.
+
+    rows     the rows of the profile's last crawl, by number
+    keys     the name of each repository in the data, by number
+    answers  the rows of an unfinished crawl, by number; only its answers are used
+    withdrawn  the names in the data of withdrawn repositories, about which nothing is asked
+    """
+
+    rows: Mapping[int, RepositorySeen]
+    keys: Mapping[int, str]
+    answers: Mapping[int, RepositorySeen]
+    withdrawn: Collection[str] = ()
+
+    def find_latest_row(self, number: int) -> RepositorySeen | None:
+        """Return a repository's row of the unfinished crawl, else of the profile's last crawl.
+
+        None if the profile never saw it.
+        """
+        return self.answers.get(number, self.rows.get(number))
+
+
+class Survey:
+    """The rows of one crawl; `rows` has those completed so far, by number."""
+
+    def __init__(
+        self,
+        profile: CandidateProfile,
+        api: GitHubApi,
+        stamp: str,
+        known: CrawlHistory,
+        listener: Listener,
+    ) -> None:
+        self.rows: dict[int, RepositorySeen] = {}
+        self._profile = profile
+        self._api = api
+        self._stamp = stamp
+        self._known = known
+        self._listener = listener
+        self._silent = 0
+        self._keys = dict(known.keys)
+        self._taken = {key.lower() for key in known.keys.values()}
+
+    def add_row(self, hits: SearchHits, number: int) -> None:
+        """Add the row of one repository.
+
+        Add older repositories first, so that names in the data are always assigned in the same way.
+        """
+        seen = hits.repositories.get(number)
+        if seen is not None:
+            known_row = self._known.find_latest_row(number)
+            etag = known_row.lookup_etag if known_row is not None else None
+            self.rows[number] = self._build_row(seen, Presence.SEARCH, etag)
+        else:
+            self.rows[number] = self._look_up_missed_repository(number)
+
+    def _look_up_missed_repository(self, number: int) -> RepositorySeen:
+        """Request a known repository that no search finds any more, and return its row.
+
+        A deleted or blocked one is not requested again. Without an answer it is no candidate.
+        """
+        before = self._known.rows[number]
+        if before.presence in (Presence.DELETED, Presence.BLOCKED):
+            return before
+        if before.repo in self._known.withdrawn:
+            return dataclasses.replace(before, kept=False, reason=CandidateReason.WITHDRAWN)
+        known_row = self._known.find_latest_row(number) or before
+        lookup = self._try_asking(
+            partial(look_up_repository, self._api, number, known_row.lookup_etag)
+        )
+        if lookup is None:
+            return dataclasses.replace(
+                before, kept=False, reason=CandidateReason.UNKNOWN, unanswered=('lookup',)
+            )
+        if lookup.presence is not Presence.LOOKUP:
+            reason = find_reason_against(
+                self._profile, before.metadata, lookup.presence, before.facts
+            )
+            return dataclasses.replace(
+                before, presence=lookup.presence, kept=False, reason=reason, unanswered=()
+            )
+        return self._build_row(lookup.seen or known_row.metadata, Presence.LOOKUP, lookup.etag)
+
+    def _build_row(
+        self, seen: RepositoryMetadata, presence: Presence, etag: str | None
+    ) -> RepositorySeen:
+        before = self._known.rows.get(seen.github_id)
+        repo = self._assign_key(seen)
+        reason: CandidateReason | None
+        unanswered: tuple[str, ...]
+        if repo in self._known.withdrawn:
+            facts, unanswered, reason = self._find_known_facts(seen), (), CandidateReason.WITHDRAWN
+        else:
+            facts, unanswered = self._gather_facts_and_unanswered(seen)
+            reason = find_reason_against(self._profile, seen, presence, facts)
+        return RepositorySeen(
+            **dataclasses.asdict(seen),
+            **dataclasses.asdict(facts),
+            repo=repo,
+            presence=presence,
+            kept=reason is None,
+            reason=reason,
+            unanswered=unanswered,
+            first_seen=before.first_seen if before is not None else self._stamp,
+            last_seen=self._stamp,
+            lookup_etag=etag,
+        )
+
+    def _gather_facts_and_unanswered(
+        self, seen: RepositoryMetadata
+    ) -> tuple[RepositoryFacts, tuple[str, ...]]:
+        """Return the facts of a repository that need requests, and the names of failed requests.
+
+        Nothing is requested if its metadata rule it out.
+        """
+        facts = self._find_known_facts(seen)
+        if check_metadata(self._profile, seen) is not None:
+            return facts, ()
+        unanswered = []
+        if self._profile.build_file and facts.root not in _WITHOUT_POM:
+            new_facts = self._try_asking(partial(self._request_root_facts, seen, facts))
+            unanswered += ['root'] if new_facts is None else []
+            facts = new_facts or facts
+        if self._profile.contributors and (
+            not self._profile.build_file or facts.root is RootContent.BUILD_FILE
+        ):
+            new_facts = self._try_asking(partial(self._request_contributor_count, seen, facts))
+            unanswered += ['contributors'] if new_facts is None else []
+            facts = new_facts or facts
+        return facts, tuple(sorted(unanswered))
+
+    def _find_known_facts(self, seen: RepositoryMetadata) -> RepositoryFacts:
+        """Return the facts that earlier crawls know; empty ones if they know none."""
+        known_row = self._known.find_latest_row(seen.github_id)
+        return _keep_valid_facts(seen, known_row) if known_row is not None else RepositoryFacts()
+
+    def _request_root_facts(
+        self, seen: RepositoryMetadata, facts: RepositoryFacts
+    ) -> RepositoryFacts:
+        return add_root_facts(self._api, seen.github_id, facts, self._profile.build_files)
+
+    def _request_contributor_count(
+        self, seen: RepositoryMetadata, facts: RepositoryFacts
+    ) -> RepositoryFacts:
+        return add_contributor_count(self._api, seen.github_id, facts, self._profile.contributors)
+
+    def _try_asking(self, ask: Callable[[], _T]) -> _T | None:
+        """Return an answer, or None if GitHub gives none.
+
+        After three failures in a row no request is sent any more, and the result is always None.
+        """
+        if self._silent >= _GIVE_UP:
+            return None
+        try:
+            answer = ask()
+        except Transient as trouble:
+            self._silent += 1
+            self._listener.say(str(trouble))
+            return None
+        self._silent = 0
+        return answer
+
+    def _assign_key(self, seen: RepositoryMetadata) -> str:
+        """Return the repository's name in the data, which it keeps for ever.
+
+        It is the first name seen; if another repository has that name, `.NUMBER` is added.
+        """
+        if seen.github_id not in self._keys:
+            free = seen.full_name.lower() not in self._taken
+            key = seen.full_name if free else f'{seen.full_name}.{seen.github_id}'
+            self._keys[seen.github_id] = key
+            self._taken.add(key.lower())
+        return self._keys[seen.github_id]
+
+
+def _keep_valid_facts(seen: RepositoryMetadata, told: RepositorySeen) -> RepositoryFacts:
+    """Return known facts without those that a push may have changed and no ETag can check.
+
+    The absence of a build file is such a fact: it is valid only until the next push.
+    """
+    pushed = told.pushed_at != seen.pushed_at or told.default_branch != seen.default_branch
+    if pushed and told.root in _WITHOUT_POM:
+        return dataclasses.replace(told.facts, root=None)
+    return told.facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from coevo.storage.clone_folders import locate_clone
 from coevo.storage.measures import load_measured_segments
 from coevo.storage.store import Partition, Store
-from flows.batches.jobs import Verb
+from flows.batches.batch import Verb
 from flows.budgets import select_disjoint_timings
 from flows.candidates import find_due_repositories
 

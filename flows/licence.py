@@ -23,9 +23,8 @@ from coevo.model.errors import Fatal
 from coevo.snapshots.code_free.recipes import SourceForm, decode_blob
 from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store
-from packagers.attribution import LicenceFile
-from packagers.kept_out import build_kept_out_records, describe_kept_out
-from packagers.licensing import check_licence
+from packagers.funnel import build_kept_out_records, describe_kept_out
+from packagers.licensing import LicenceFile, check_licence
 
 _NAMES = re.compile(r'(licen[cs]e|copying|unlicense)([-._].*)?', re.IGNORECASE)
 # The Apache License asks to hand on a file NOTICE.

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from coevo.engine.cache import Cache
 from coevo.engine.evidence import decide_candidate
 from coevo.engine.execution import NO_CACHE, evaluate_pair
+from coevo.engine.groups import Cache
 from coevo.engine.results import PairEvaluation, SelectedMethod
-from coevo.engine.umpire import UmpireReport, run_project_for_dropped_methods
+from coevo.engine.suites import UmpireReport, run_project_for_dropped_methods
 from coevo.git.repository import CorruptObject, Repository
-from coevo.languages.builds import Build
+from coevo.languages.cells import Build
 from coevo.languages.engine import Builder, BuiltPair
-from coevo.languages.layout import ProductionKind
+from coevo.languages.reading import ProductionKind
 from coevo.languages.table import LANGUAGES
-from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.listener import SILENT, Listener
 from coevo.model.pair_rows import EnvironmentRow, PairRow
 from coevo.model.profiles import Profile
 from coevo.model.quality import PairEnd
 from coevo.model.reasons import Reason
-from coevo.model.records import Pair, TestMethod, compute_candidate_id, compute_short_hash
+from coevo.model.records import Drop, Pair, TestMethod, compute_candidate_id, compute_short_hash
 from coevo.model.segment import Segment
 from coevo.model.words import BreakageCause, Stage, Walk
 from coevo.storage.documents import SegmentBasis

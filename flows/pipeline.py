@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 
-from coevo.engine.cache import Cache
+from coevo.engine.groups import Cache
 from coevo.engine.suites import SuiteAnswerCache
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
@@ -34,7 +34,7 @@ from coevo.storage.documents import SegmentBasis, add_basis
 from coevo.storage.store import Partition, Store, WalkRecord
 from coevo.storage.walks import BudgetOutcome
 from flows.budgets import FIRST_COMMITS, compute_yields, decide_budget
-from flows.cloning import open_clone
+from flows.clones import open_clone
 from flows.dating import date_repository_and_list_warnings
 from flows.licence import check_and_mark_privacy, describe_kept_out_rows, find_spdx_expression
 from flows.measure_pass import PartitionMeasuring, find_deviating_run_count

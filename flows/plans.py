@@ -21,7 +21,7 @@ from coevo.model.records import Pair
 from coevo.model.words import MethodChange, Walk
 from coevo.storage.store import Partition, Store
 from filters import filter_candidates
-from flows.cloning import open_clone
+from flows.clones import open_clone
 from flows.mining import compute_segment_key, list_missing_objects
 from flows.missing_pairs import list_pairs_kept_stale
 from flows.options import MineOptions

@@ -16,18 +16,18 @@ from coevo.model.errors import Fatal, IncompleteMonth
 from coevo.model.families import Family
 from coevo.model.listener import SILENT, Listener
 from coevo.storage import months
-from coevo.storage.cohorts import MonthCohort
-from coevo.storage.months import MonthRecord
+from coevo.storage.months import MonthCohort, MonthRecord
 from coevo.storage.store import Store
+from flows.clones import ReleaseClones
 from flows.cohorts import find_cohort
 from flows.dating import ReleaseDates
 from flows.licence import check_accepted_licences
 from flows.options import ReleaseOptions
-from flows.release_clones import ReleaseClones
 from flows.untested import add_untested_functions
 from miners.cloning.remotes import protect_commits_from_removal
 from packagers import code_free
 from packagers.code_free import EditionReport
+from packagers.editions import WithheldReport, write_edition_without_gold
 from packagers.implement import build_implement_tasks
 from packagers.maintenance import build_maintenance_tasks
 from packagers.months import CloneFacts, MonthCut, check_month
@@ -36,7 +36,6 @@ from packagers.release import ReleaseReport, release_snapshot
 from packagers.rows import Rows
 from packagers.single_revision import build_suite_tasks
 from packagers.tasks import build_tasks
-from packagers.withheld_gold import WithheldReport, write_edition_without_gold
 
 
 def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> ReleaseReport:

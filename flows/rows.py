@@ -9,7 +9,7 @@ from typing import Any
 from coevo.engine.evidence import Decision
 from coevo.engine.results import CellResult, PairEvaluation, SelectedMethod
 from coevo.git.repository import Repository
-from coevo.languages.builds import Build
+from coevo.languages.cells import Build
 from coevo.languages.table import LANGUAGES
 from coevo.model.labels import CELL_ORDER
 from coevo.model.method_rows import MethodRow
@@ -17,9 +17,12 @@ from coevo.model.pair_rows import CellRow, PairRow
 from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Cell
 from coevo.storage.documents import SegmentBasis
-from miners.diffs.change_metrics import compute_change_metrics
+from miners.diffs.change_metrics import (
+    compute_change_metrics,
+    compute_file_history,
+    measure_functions,
+)
 from miners.diffs.changes import PairChange
-from miners.diffs.functions import compute_file_history, measure_functions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,16 +14,14 @@ from itertools import chain
 
 from coevo.git.repository import Repository
 from coevo.languages.table import get_reading
-from coevo.model.drops import Drop
 from coevo.model.families import Family, StartBuilder, SuiteAdequacy
 from coevo.model.pair_rows import PairRow
 from coevo.model.profiles import load_profile
 from coevo.model.reasons import Reason
-from coevo.model.records import compute_short_hash
+from coevo.model.records import Drop, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Stage
-from miners.units import list_code_units
-from miners.untested import UntestedFunction, list_untested_functions
+from miners.units import UntestedFunction, list_code_units, list_untested_functions
 from packagers.dating import find_earliest_if_all_known
 from packagers.rows import Rows, list_rows_of_repo
 

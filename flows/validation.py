@@ -23,7 +23,7 @@ from coevo.engine.suites import SuiteRun
 from coevo.engine.workers import BuilderPool
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
-from coevo.languages.builds import Build
+from coevo.languages.cells import Build
 from coevo.languages.engine import BuiltPair, RunSettings
 from coevo.languages.table import (
     LANGUAGES,
@@ -36,7 +36,7 @@ from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome, Walk
 from coevo.storage.place import Root, find_local_folder
 from coevo.storage.store import Store
-from flows.cloning import open_clone
+from flows.clones import open_clone
 from flows.validations import (
     InvalidReason,
     SuiteCounts,

@@ -9,8 +9,7 @@ from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import MODULE, LocatedType
-from coevo.languages.layout import Side
-from coevo.languages.reading import RevisionTree
+from coevo.languages.reading import RevisionTree, Side
 from coevo.languages.table import get_reading
 from coevo.model.families import MOST_TESTS, Focus, FocusKind
 from coevo.model.reasons import Reason

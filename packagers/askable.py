@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TypeVar
 
-from coevo.evaluation.measuring.askable import is_strict_askable
+from coevo.evaluation.measuring.strict import is_strict_askable
 from coevo.model.dependencies import Dependency, Revised, select_called_or_all_dependencies
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import MutantRow, ReversalRow, ReversalStatus

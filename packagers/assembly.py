@@ -17,10 +17,10 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from coevo.engine.evidence import compute_upper_95
-from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow, list_deciding_cells_of_row
 from coevo.model.pair_rows import CellRow
 from coevo.model.reasons import Reason
+from coevo.model.records import Drop
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow

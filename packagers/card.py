@@ -8,21 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from coevo.languages.table import LANGUAGES, list_lacking_capabilities
+from coevo.model.dictionary import list_third_party_columns
 from coevo.model.families import Family
 from coevo.model.labels import CELL_ORDER
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.schema import TABLES
 from coevo.model.task_rows import TaskRow
-from coevo.model.texts import list_third_party_columns
 from coevo.model.words import Cell, MethodChange, Stage, Track
-from coevo.prompts.canary import compute_canary
+from coevo.prompts import compute_canary
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from packagers.dictionary import render_table
-from packagers.funnel import compute_funnel
+from packagers.funnel import RepositoryNews, compute_funnel
 from packagers.manifests import SnapshotDetails
-from packagers.news import RepositoryNews
-from packagers.parquet import list_task_parts
+from packagers.row_files import list_task_parts
 from packagers.rows import Rows
 
 INTRODUCTION = """\

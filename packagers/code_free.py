@@ -20,17 +20,23 @@ from pathlib import Path
 from typing import Any
 
 from coevo.git.repository import Repository
+from coevo.model.dictionary import TEXTS_WITHHELD, find_third_party_paths
 from coevo.model.errors import Fatal, UnsoundSnapshot
 from coevo.model.schema import TABLES
-from coevo.model.texts import TEXTS_WITHHELD, find_third_party_paths
-from coevo.snapshots.code_free.attribution import ATTRIBUTION, refresh_card, refresh_croissant
-from coevo.snapshots.code_free.hydration import FilledPairs, write_release_and_list_differing_files
+from coevo.snapshots.code_free.hydration import (
+    ATTRIBUTION,
+    FilledPairs,
+    refresh_card,
+    refresh_croissant,
+    write_release_and_list_differing_files,
+)
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.code_free.texts import EditionTexts
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.manifest_form import CODE_FREE, PARTIAL
 from coevo.snapshots.manifests import (
+    CODE_FREE,
+    PARTIAL,
     has_withheld_texts,
     is_code_free,
     list_filled_pairs,
@@ -42,14 +48,14 @@ from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.place import Root
 from packagers import card, croissant, manifests, publishing
-from packagers.attribution import (
+from packagers.editions import blank_texts, copy_timings, rewrite_table_file, write_edition_manifest
+from packagers.licensing import (
     FindLicenceFiles,
     LicenceFile,
     build_sections,
     list_attributed_pairs,
     render_attribution,
 )
-from packagers.editions import blank_texts, copy_timings, rewrite_table_file, write_edition_manifest
 from packagers.recipe_files import RecipeWriter, TextCounts
 
 Clone = Callable[[str], Repository]

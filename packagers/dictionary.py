@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.results import NAME
+from coevo.evaluation.results import NAME, SUITES_NAME as SUITES
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import NAME as SUITES
 from coevo.model.column import Choice
-from coevo.model.dictionary import list_entries, map_columns_by_path
+from coevo.model.dictionary import list_entries, list_third_party_columns, map_columns_by_path
 from coevo.model.reasons import BY_STAGE
 from coevo.model.schema import CONTENTS, KEYS, SCHEMA_MINOR, SCHEMA_VERSION, TABLES
-from coevo.model.texts import list_third_party_columns
 
 FILE = Path('docs/schema.md')
 
@@ -33,7 +31,7 @@ What each value of a choice means."""
 
 _OF_OTHERS = """\
 Null in all rows of a code-free edition, since they hold text of the repositories or are made of it: {}. Every
-other text is a name, a place, a version, a code or a sentence of coevo; `coevo/model/texts.py` says it of each column."""
+other text is a name, a place, a version, a code or a sentence of coevo; `coevo/model/dictionary.py` says it of each column."""
 
 _REASONS = """\
 Why something left the funnel, as in `drops.reason`, and why a method with a label has no track."""

@@ -17,12 +17,11 @@ from coevo import prompts
 from coevo.evaluation.implement.patches import StartCode, find_code_refusal
 from coevo.git.patches import make_tree_patch
 from coevo.git.repository import Repository, load_content
-from coevo.model.drops import Drop
 from coevo.model.families import DemandedTest, Family, Scenario, StartBuilder, TestRole
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import SiblingState
 from coevo.model.reasons import Reason
-from coevo.model.records import compute_short_hash
+from coevo.model.records import Drop, compute_short_hash
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Outcome, Stage, Walk
 from packagers.dating import find_earliest_if_all_known

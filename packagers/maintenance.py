@@ -18,7 +18,6 @@ from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository, load_content
 from coevo.languages.table import get_reading
 from coevo.model.dependencies import Dependency
-from coevo.model.drops import Drop
 from coevo.model.families import (
     MOST_TESTS,
     STAYING,
@@ -32,7 +31,7 @@ from coevo.model.families import (
 )
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import Reason
-from coevo.model.records import compute_short_hash
+from coevo.model.records import Drop, compute_short_hash
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import MethodChange, Stage, Track, Walk
 from packagers.dating import find_earliest_if_all_known

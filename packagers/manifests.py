@@ -16,11 +16,11 @@ from coevo.model.quality import WITHOUT_SIBLINGS, SiblingState
 from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.schema import SCHEMA_MINOR, SCHEMA_VERSION, TABLES
-from coevo.prompts.canary import compute_canary
+from coevo.prompts import compute_canary
 from coevo.snapshots.cutoffs import LEAST_LEAK
-from coevo.storage.cohorts import MonthCohort
+from coevo.storage.months import MonthCohort
 from coevo.storage.store import Partition
-from packagers.news import RepositoryNews, format_news
+from packagers.funnel import RepositoryNews, format_news
 from packagers.rows import Rows
 
 # This table is outside of the checksums, since its seconds differ from run to run.

@@ -17,10 +17,9 @@ from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.forms import is_month
 from coevo.storage import measures
-from coevo.storage.cohorts import MonthCohort
 from coevo.storage.dates import RowDates
 from coevo.storage.measures import MeasuresName
-from coevo.storage.months import CloneMoments, MonthPart, MonthRecord
+from coevo.storage.months import CloneMoments, MonthCohort, MonthPart, MonthRecord
 from coevo.storage.reverifications import ReverificationRecord
 from coevo.storage.store import MinedPartition, Partition, Store
 from coevo.storage.walks import WalkRecord, select_commits

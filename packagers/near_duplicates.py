@@ -32,7 +32,7 @@ import pyarrow as pa
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
 from coevo.model.words import Walk
-from coevo.storage import spilling
+from coevo.storage import disk
 from packagers.row_files import Key, Sorter
 
 Item = TypeVar('Item')
@@ -245,7 +245,7 @@ def _connect(space: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
         tempfile.TemporaryDirectory(dir=space) as spill,
         duckdb.connect(f'{spill}/grams') as connection,
     ):
-        spilling.limit_memory_and_allow_spilling(connection, spill, megabytes=_MEGABYTES)
+        disk.limit_memory_and_allow_spilling(connection, spill, megabytes=_MEGABYTES)
         connection.execute('CREATE TABLE grams (text UBIGINT, gram UBIGINT)')
         yield connection
 

@@ -25,9 +25,9 @@ from typing import Any
 
 from coevo.git.repository import Repository
 from coevo.model import codec
+from coevo.model.dictionary import OF_OTHERS
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT, Listener
-from coevo.model.texts import OF_OTHERS
 from coevo.snapshots.code_free.folders import exchange_folder
 from coevo.snapshots.code_free.recipes import TextPiece
 from coevo.storage import archive, durable
@@ -265,7 +265,7 @@ def list_rows(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def list_text_spots(row: dict[str, Any]) -> Iterator[TextSpot]:
-    """Yield the spots of a row that hold a text of the repository; see `coevo.model.texts`."""
+    """Yield the spots of a row that hold a text of the repository; see `coevo.model.dictionary`."""
     stack: list[dict[str, Any]] = [row]
     while stack:
         holder = stack.pop()

@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coevo.git.repository import Repository
-from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
+from coevo.model.records import Drop
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Walk
 from coevo.storage.dates import RowDates
 from coevo.storage.place import Root
-from packagers.attribution import FindLicenceFiles
-from packagers.licensing import Licence
+from packagers.licensing import FindLicenceFiles, Licence
 from packagers.months import MonthCut
 from packagers.rows import Rows
 

@@ -19,11 +19,10 @@ from typing import Any
 from coevo.model.errors import DamagedSnapshot, Fatal, Transient
 from coevo.snapshots import snapshot
 from coevo.snapshots.catalogue import CATALOGUE, build_catalogue_entry, encode_catalogue
-from coevo.snapshots.code_free.attribution import ATTRIBUTION
+from coevo.snapshots.code_free.hydration import ATTRIBUTION
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.local_copy import TIMINGS, open_local_copy
-from coevo.snapshots.manifest_form import is_manifest
-from coevo.snapshots.manifests import is_private, refuse_private
+from coevo.snapshots.manifests import is_manifest, is_private, refuse_private
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.snapshots.verification import verify_folder
 from coevo.storage import durable

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from coevo.git.objects import SUBMODULE
 from coevo.git.patches import is_text
 from coevo.git.repository import Repository
+from coevo.model.dictionary import find_third_party_paths
 from coevo.model.schema import TABLES
-from coevo.model.texts import find_third_party_paths
-from coevo.snapshots.code_free.attribution import ATTRIBUTION
+from coevo.snapshots.code_free.hydration import ATTRIBUTION
 from coevo.snapshots.code_free.recipes import (
     FOLDER,
     PLACES,
@@ -27,7 +27,7 @@ from coevo.snapshots.code_free.recipes import (
     TextSource,
     decode_blob,
 )
-from packagers.attribution import AttributionSection
+from packagers.licensing import AttributionSection
 from packagers.row_files import Sorter
 from packagers.slices import SliceIndex
 

@@ -18,28 +18,27 @@ from pathlib import Path
 from coevo.model import licences
 from coevo.model.errors import Fatal, UnsoundSnapshot
 from coevo.model.schema import TABLES
-from coevo.snapshots.code_free.attribution import ATTRIBUTION
+from coevo.snapshots.code_free.hydration import ATTRIBUTION
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.snapshots.verification import verify_folder
 from coevo.storage import durable, months
-from coevo.storage.cohorts import MonthCohort
+from coevo.storage.months import MonthCohort
 from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store
 from packagers import card, croissant, manifests, publishing
 from packagers.assembly import assemble_release_rows
-from packagers.attribution import (
+from packagers.code_free import refuse_unsound_edition, write_edition_files
+from packagers.funnel import KeptOut, RepositoryNews, count_kept_out, count_news, describe_kept_out
+from packagers.licensing import (
     FindLicenceFiles,
     build_sections,
     list_attributed_pairs,
     render_attribution,
 )
-from packagers.code_free import refuse_unsound_edition, write_edition_files
-from packagers.kept_out import KeptOut, count_kept_out, describe_kept_out
 from packagers.months import check_month
-from packagers.news import RepositoryNews, count_news
-from packagers.parquet import write_table
 from packagers.plan import ReleasePlan
+from packagers.row_files import write_table
 from packagers.rows import Rows, gather_rows
 from packagers.withdrawal import apply_earlier_snapshot, load_earlier_snapshot
 

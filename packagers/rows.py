@@ -12,11 +12,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow, EnvironmentRow, PairRow, TimingRow
 from coevo.model.quality import ExecutedRow, MutantRow, RefactoringRow, ReversalRow
+from coevo.model.records import Drop
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.schema import KEYS, TABLES
 from coevo.model.segment import Segment, join_measures

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from coevo.git.repository import Repository
-from coevo.languages.layout import Side
-from coevo.languages.reading import DeclarationPart, LanguageReading, RevisionTree, Word
+from coevo.languages.reading import DeclarationPart, LanguageReading, RevisionTree, Side, Word
 from coevo.languages.table import get_reading
 from coevo.model.dependencies import CoupledBy, Revised
 from coevo.model.method_rows import MethodRow

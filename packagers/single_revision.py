@@ -16,9 +16,8 @@ from coevo import prompts
 from coevo.evaluation.judging.application import undo_patch
 from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository, load_content
-from coevo.model.environments import Environment
 from coevo.model.families import SCENARIOS, Family, Focus, FocusKind, Scenario, StartBuilder
-from coevo.model.pair_rows import PairRow
+from coevo.model.pair_rows import Environment, PairRow
 from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.single_revision_rows import SingleRevisionRow

@@ -17,7 +17,7 @@ from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.listener import SILENT, Listener
 from coevo.model.segment import MeasureRecord, Segment
 from coevo.model.words import Walk
-from coevo.snapshots.code_free.blobs import BlobSearch, find_or_fetch_blobs, open_clone
+from coevo.snapshots.code_free.filling import BlobSearch, find_or_fetch_blobs, open_clone
 from coevo.snapshots.code_free.recipes import (
     SourceForm,
     TextPiece,

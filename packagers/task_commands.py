@@ -18,13 +18,13 @@ from coevo.model.dependencies import (
     choose_dependency_list,
     select_called_or_all_dependencies,
 )
-from coevo.model.environments import Environment
 from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
-from coevo.prompts.parts import PromptPart, find_changed_parts
+from coevo.prompts import PromptPart, find_changed_parts
 
 Environments = Mapping[tuple[str, str], Environment]
 """Environments by pair_id and module."""

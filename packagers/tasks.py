@@ -16,19 +16,18 @@ from functools import lru_cache
 from coevo import prompts
 from coevo.git.patches import make_tree_patch
 from coevo.git.repository import Repository, load_content
-from coevo.languages.layout import Side
-from coevo.languages.reading import LanguageReading
+from coevo.languages.reading import LanguageReading, Side
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import get_reading
 from coevo.measures.coverage import make_dependency_key, measure_list_counting_unexecuted
 from coevo.model.dependencies import Dependency, Revised
-from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.families import Family, StartBuilder
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.quality import Coverage
 from coevo.model.reasons import Reason
+from coevo.model.records import Drop
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import StartRow, TaskRow
 from coevo.model.words import Stage, Track, Walk

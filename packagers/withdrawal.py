@@ -17,12 +17,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.model.drops import Drop
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.reasons import Reason
+from coevo.model.records import Drop
 from coevo.model.task_rows import TaskRow, WithdrawnRow
 from coevo.model.words import Stage
-from coevo.prompts.canary import add_canary
+from coevo.prompts import add_canary
 from coevo.snapshots import snapshot
 from coevo.snapshots.locations import select_table_files
 from coevo.storage.place import Root

@@ -16,8 +16,7 @@ import pytest
 from coevo.engine.workers import BuilderPool
 from coevo.languages.cells import CompiledTests
 from coevo.languages.engine import Builder, BuiltPair
-from coevo.languages.observation import PLAIN, RunConditions
-from coevo.languages.verdicts import Verdict, VerdictBatch
+from coevo.languages.verdicts import PLAIN, RunConditions, Verdict, VerdictBatch
 from coevo.model.profiles import Profile
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk

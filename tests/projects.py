@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow, PairRow
 from coevo.model.profiles import Profile, load_profile
+from coevo.model.records import Drop
 from coevo.model.words import Cell, Walk
 from coevo.storage.store import Store
 from flows.missing_pairs import MineReport

@@ -11,11 +11,9 @@ from typing import Any, TypeVar
 
 from coevo.model import codec
 from coevo.model.dependencies import Dependency, Revised
-from coevo.model.drops import Drop
-from coevo.model.environments import Environment
 from coevo.model.labels import TRACKS, decide_label, list_deciding_cells
 from coevo.model.method_rows import MethodRow
-from coevo.model.pair_rows import CellRow, EnvironmentRow, PairRow, TimingRow
+from coevo.model.pair_rows import CellRow, Environment, EnvironmentRow, PairRow, TimingRow
 from coevo.model.quality import (
     ExecutedRow,
     MutantRow,
@@ -25,7 +23,7 @@ from coevo.model.quality import (
     ReversalRow,
     ReversalStatus,
 )
-from coevo.model.records import compute_method_id, compute_short_hash
+from coevo.model.records import Drop, compute_method_id, compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.segment import Segment
 from coevo.model.words import BreakageCause, Cell, Label, MethodChange, Outcome, Stage, Walk

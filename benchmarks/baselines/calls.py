@@ -13,7 +13,7 @@ from tree_sitter import Parser
 
 from benchmarks.baselines.copying import Model
 from coevo.languages.golang.reading.token_walk import GO
-from coevo.languages.golang.surgery.plain_values import get_text, list_parameters
+from coevo.languages.golang.surgery.undo import get_text, list_parameters
 from coevo.model.dependencies import Dependency
 
 _JAVA_DEFAULTS = {

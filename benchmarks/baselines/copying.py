@@ -21,8 +21,7 @@ from coevo.evaluation.judging.start_states import (
 from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
 from coevo.languages.declarations import MODULE, DeclaredType, Member
-from coevo.languages.layout import Side
-from coevo.languages.reading import LanguageReading
+from coevo.languages.reading import LanguageReading, Side
 from coevo.languages.table import get_reading, get_reading_of_file
 from coevo.model.records import TestMethod
 

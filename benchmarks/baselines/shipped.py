@@ -15,8 +15,7 @@ from pathlib import Path
 
 from benchmarks.refusals import print_fatal
 from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import load_results, write_results
-from coevo.evaluation.suites.results import load_suites
+from coevo.evaluation.results import load_results, load_suites, write_results
 from coevo.model.errors import Fatal
 
 

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.checkout import open_task_repository
 from coevo.git.repository import Repository, load_content
-from coevo.languages.layout import Side
+from coevo.languages.reading import Side
 from coevo.languages.surgery import StartStateInvalid, StartTarget
 from coevo.languages.table import get_reading, get_surgery
 from coevo.model.records import TestMethod

@@ -28,8 +28,8 @@ from coevo.languages.python.interpreters import (
 from coevo.languages.python.layout import list_generated_modules, make_metadata_files
 from coevo.languages.python.reading.collection import SETTINGS
 from coevo.languages.python.requirements.reading import load_needs
-from coevo.model.environments import Environment
 from coevo.model.errors import Transient
+from coevo.model.pair_rows import Environment
 from coevo.model.records import Pair, TestMethod
 from coevo.sandboxes.sandbox import Mount
 from coevo.storage.disk import find_cache_folder

@@ -25,7 +25,7 @@ from coevo.model.errors import Bug, Fatal
 from coevo.storage import documents, durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.bounded_reading import UnreadableContent, parse_json
-from coevo.storage.builds import identify_build
+from coevo.storage.documents import identify_build
 from coevo.storage.place import encode_folder_name
 from coevo.storage.places import open_place
 

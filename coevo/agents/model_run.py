@@ -53,7 +53,7 @@ def run_model_on_tasks(arguments: argparse.Namespace) -> int:
     if withholds_gold(load_manifest(options.snapshot)):
         _switch_grading_off(options)
     if options.grid is not None:
-        from coevo.agents.grid.verb import attempt_and_grade_grid
+        from coevo.agents.grid_run import attempt_and_grade_grid
 
         if options.out is None:
             raise Fatal('a grid has several runs; name a folder for them with --out')

@@ -24,10 +24,10 @@ from coevo.agents.run import SOFTWARE, AgentSettings, Caps
 from coevo.agents.summary import describe_network
 from coevo.agents.turns import AttemptSeries
 from coevo.evaluation.assignments import list_wanted_ids, load_assignments
-from coevo.evaluation.left_out import explain_left_out
 from coevo.evaluation.options import (
     EvaluationOptions,
     create_writable_folder,
+    explain_left_out,
     verify_and_get_sha256,
 )
 from coevo.evaluation.outcomes import AttemptProtocol
@@ -44,8 +44,7 @@ from coevo.model.task_rows import TaskRow
 from coevo.options.parser import check_clones, parse_cutoff
 from coevo.prompts import VERSION, compose_unified_prompt
 from coevo.sandboxes.sandbox import Mount
-from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.models import choose_cutoff, find_model, read_models
+from coevo.snapshots.cutoffs import Cutoff, choose_cutoff, find_model, read_models
 
 GIB = 1 << 30
 USUAL_API = 'openai'

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo.languages.findings import DoctorFinding, read_first_output_line
+from coevo.languages.runtimes import DoctorFinding, read_first_output_line
 from coevo.options.parser import suggest_extra
 from coevo.sandboxes.clock import find_libraries
 from coevo.storage.disk import find_cache_folder, find_work_root

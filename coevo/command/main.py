@@ -1,27 +1,90 @@
-"""The `coevo` command: its verbs, and the exit status of each kind of end."""
+"""The `coevo` command: its verbs, those of the pipeline included, and the exit status of each kind
+of end.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import importlib.util
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
 from coevo import __version__
 from coevo.agents import verb as run_verb
-from coevo.command import doctor_verb, hydration, pipeline, reading, report
+from coevo.command import doctor_verb, reading, report
 from coevo.display import terminal
 from coevo.evaluation import verbs as evaluation_verbs
 from coevo.exports import verb as export_verb
 from coevo.exports.images import verb as images_verb
 from coevo.model.errors import Fatal, Transient
-from coevo.options.parser import TopParser, Verb
+from coevo.options.parser import PIPELINE, PIPELINE_STEPS, PIPELINE_VERBS, Parser, TopParser, Verb
 from coevo.storage import disk
+
+# The verbs of those who make data: `coevo mine`, `coevo release` and `coevo pipeline VERB`.
+#
+# They come from `flows.verbs`, if that is available; the wheel does not contain it.
+
+
+def add_pipeline_verbs(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
+    """Add the verbs `mine`, `release` and `pipeline` with its steps.
+
+    Only the requested verb is imported, since imports take time. Without `flows` all of them raise
+    Fatal when they are run.
+    """
+    _add_verbs(verbs, PIPELINE_VERBS, argv)
+    pipeline = verbs.add_parser(
+        PIPELINE,
+        help='steps of the data pipeline: ' + ', '.join(PIPELINE_STEPS),
+        description='The steps around `coevo mine` and `coevo release`: find repositories, check them, '
+        'maintain a store, and publish releases.',
+        example='coevo pipeline status',
+    )
+    steps = pipeline.add_subparsers(dest='step', metavar='STEP', required=True, parser_class=Parser)
+    _add_verbs(steps, PIPELINE_STEPS, argv[1:] if tuple(argv[:1]) == (PIPELINE,) else ())
+
+
+def _add_verbs(
+    verbs: argparse._SubParsersAction[Parser], texts: dict[str, str], argv: Sequence[str]
+) -> None:
+    requested = argv[0] if argv and _has_pipeline() else None
+    for verb, text in texts.items():
+        if verb == requested:
+            importlib.import_module(f'flows.verbs.{verb}').add(verbs)
+            continue
+        sub = verbs.add_parser(verb, help=text, add_help=False)
+        sub.add_argument('rest', nargs=argparse.REMAINDER)
+        sub.set_defaults(run=_refuse_without_pipeline)
+
+
+def _has_pipeline() -> bool:
+    """Return whether the `flows` that Python would import is coevo's and not another package."""
+    spec = importlib.util.find_spec('flows')
+    ours = Path(__file__).resolve().parents[2] / 'flows'
+    return (
+        spec is not None
+        and spec.origin is not None
+        and Path(spec.origin).resolve().parent == ours
+        and (ours / 'verbs' / 'mine.py').is_file()
+    )
+
+
+def _refuse_without_pipeline(arguments: argparse.Namespace) -> int:
+    words = f'{arguments.verb} {arguments.step}' if 'step' in arguments else arguments.verb
+    raise Fatal(
+        f'`coevo {words}` is part of the pipeline, which is not in the wheel; clone the '
+        'repository of coevo and run `make setup` there'
+    )
+
+
+# The `coevo` command: its verbs, and the exit status of each kind of end.
 
 
 class TerminationInterrupt(KeyboardInterrupt):
@@ -38,7 +101,7 @@ def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     )
     top.add_argument('--version', action='version', version=f'coevo {__version__}')
     verbs = top.verbs
-    hydration.add_get_verb(verbs)
+    reading.add_get_verb(verbs)
     reading.add_query(verbs)
     reading.add_show(verbs)
     reading.add_verify(verbs)
@@ -48,7 +111,7 @@ def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     report.add_report_verb(verbs)
     export_verb.add_export_verb(verbs)
     images_verb.add_images_verb(verbs)
-    pipeline.add_pipeline_verbs(verbs, argv)
+    add_pipeline_verbs(verbs, argv)
     doctor_verb.add_doctor_verb(verbs)
     return top
 

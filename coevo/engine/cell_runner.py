@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from coevo.engine.cache import Cache, Known, compute_batch_key
 from coevo.engine.groups import (
     BuiltRevisions,
+    Cache,
     CellGroup,
     CellsOf,
+    Known,
     Results,
     compile_groups,
+    compute_batch_key,
     find_unbuildable_cells,
     has_no_result_on_own_code,
 )
 from coevo.engine.results import RUN_ORDERS, Cost, RunOrder, SelectedMethod, Step
 from coevo.languages.engine import BuiltPair
-from coevo.languages.observation import RunConditions
 from coevo.languages.table import LANGUAGES, get_engine_version
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import RunConditions, Verdict
 from coevo.model.errors import Transient
 from coevo.model.words import Outcome
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from coevo.engine.cache import Cache
 from coevo.engine.cell_runner import CellRunner
 from coevo.engine.groups import (
     BuiltRevisions,
+    Cache,
     CellGroup,
     Results,
     collect_results,
@@ -29,9 +29,8 @@ from coevo.engine.results import (
     SelectedMethod,
     Step,
 )
-from coevo.languages.capabilities import Capability
 from coevo.languages.cells import BorrowedSettings, SettingsScope
-from coevo.languages.engine import Builder
+from coevo.languages.engine import Builder, Capability
 from coevo.languages.table import offers_capability
 from coevo.model.labels import (
     BROKEN_CELL,

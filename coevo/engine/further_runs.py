@@ -9,11 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from coevo.engine.groups import BuiltRevisions, get_method_in_cell, list_cells_of_candidate
 from coevo.engine.results import PairEvaluation, SelectedMethod, Step
 from coevo.git.repository import Repository, load_content
-from coevo.languages.capabilities import Capability
-from coevo.languages.observation import RunConditions
+from coevo.languages.engine import Capability
 from coevo.languages.table import detect_file_language, get_reading_of_file, offers_capability
-from coevo.languages.traces import Trace
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import RunConditions, Trace, Verdict
 from coevo.model.quality import PairEnd
 from coevo.model.records import TestMethod
 from coevo.model.words import Cell, Outcome

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from coevo.languages.builds import Build
-from coevo.languages.cells import SettingsScope
+from coevo.languages.cells import Build, SettingsScope
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.labels import correct_change_by_cells

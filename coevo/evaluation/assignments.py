@@ -13,13 +13,13 @@ from coevo.evaluation.records import Prediction
 from coevo.languages.declarations import SourceFile, find_declared_method
 from coevo.languages.table import LANGUAGES
 from coevo.model import codec
+from coevo.model.dictionary import TEXTS_WITHHELD
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
-from coevo.model.texts import TEXTS_WITHHELD
 from coevo.model.words import Track
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff, build_no_leak_condition

@@ -40,13 +40,12 @@ from coevo.evaluation.judging.start_states import StartStateLost, StartStates, r
 from coevo.evaluation.judging.task_context import GradingCase, TaskContext
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings, add_adequacy
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.fixing import grade_fixed_suite
-from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite
+from coevo.evaluation.suites.judging import find_submitted_tests, grade_fixed_suite, grade_suite
 from coevo.evaluation.suites.maintenance import grade_maintenance
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.git.repository import CorruptObject, load_content
 from coevo.languages.engine import Builder
-from coevo.languages.observation import RunConditions
+from coevo.languages.verdicts import RunConditions
 from coevo.model.records import Pair
 from coevo.model.task_rows import TaskRow
 

@@ -20,8 +20,8 @@ from coevo.evaluation.assignments import (
 )
 from coevo.evaluation.examination import GradingRun
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.measuring.askable import fill_missing_strict_askable
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
+from coevo.evaluation.measuring.strict import fill_missing_strict_askable
 from coevo.evaluation.options import (
     EvaluationOptions,
     create_writable_folder,
@@ -39,20 +39,19 @@ from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.reporting import report
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.evaluation.reporting.records import Report
-from coevo.evaluation.results import write_results
+from coevo.evaluation.results import write_or_remove_suites, write_results
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
-from coevo.evaluation.suites.results import write_or_remove_suites
-from coevo.languages import universal_mutator
-from coevo.languages.capabilities import NOT_OFFERED, Capability
+from coevo.languages import mutation
+from coevo.languages.engine import NOT_OFFERED, Capability
 from coevo.languages.mutation import MutationTool
 from coevo.languages.table import LANGUAGES, offers_capability
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT, Listener, Say
 from coevo.snapshots import snapshot
 from coevo.snapshots.catalogue import resolve_location
+from coevo.snapshots.cutoffs import find_model
 from coevo.snapshots.manifests import refuse_without_gold
-from coevo.snapshots.models import find_model
 from coevo.snapshots.snapshot import OpenedSnapshots
 
 
@@ -232,7 +231,7 @@ def _open_ledger(
             options.sandbox,
             str(options.test_seconds),
             measured,
-            f'universalmutator {universal_mutator.is_installed()}',
+            f'universalmutator {mutation.is_installed()}',
             *(_list_pit_versions(languages) if options.pit else ()),
             *(('mechanical fixes',) if options.fixes else ()),
             *sorted(runtime.version for runtime in runtimes),

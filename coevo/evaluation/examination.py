@@ -32,9 +32,14 @@ from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.rows import ResultHeader, adapt_rows, make_rows
+from coevo.evaluation.rows import (
+    ResultHeader,
+    adapt_rows,
+    adapt_suite_row,
+    make_rows,
+    make_suite_row,
+)
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.rows import adapt_suite_row, make_suite_row
 from coevo.git.clones import NoRepository
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder, RunSettings
@@ -42,7 +47,7 @@ from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Bug, Transient, catch_bug
 from coevo.model.listener import Listener
 from coevo.storage import documents
-from coevo.storage.builds import identify_build
+from coevo.storage.documents import identify_build
 from coevo.storage.place import encode_folder_name
 from coevo.storage.places import open_place
 

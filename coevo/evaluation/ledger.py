@@ -15,9 +15,8 @@ from pathlib import Path
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult, Prediction
-from coevo.evaluation.results import RESULTS_VERSION
+from coevo.evaluation.results import RESULTS_VERSION, SUITES_VERSION
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
-from coevo.evaluation.suites.results import SUITES_VERSION
 from coevo.languages.table import get_engine_version
 from coevo.model import codec
 from coevo.storage import durable

@@ -16,9 +16,14 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import load_results, write_junit, write_results
+from coevo.evaluation.results import (
+    load_results,
+    load_suites,
+    write_junit,
+    write_or_remove_suites,
+    write_results,
+)
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
-from coevo.evaluation.suites.results import load_suites, write_or_remove_suites
 from coevo.model.errors import Fatal
 
 

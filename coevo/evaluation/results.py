@@ -1,5 +1,5 @@
-"""`results.parquet`, the rows of an evaluation from which every figure follows, and the same rows
-as JUnit XML.
+"""The files of an evaluation: `results.parquet`, from which every figure follows, and
+`suites.parquet`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,14 @@ import pyarrow.parquet as pq
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
+from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.codec import decode_table
 from coevo.model.errors import Fatal
 from coevo.model.schema import build_arrow_schema, build_table
 from coevo.storage import durable
+
+# `results.parquet`, the rows of an evaluation from which every figure follows, and the same rows as
+# JUnit XML.
 
 Row = TypeVar('Row')
 
@@ -200,3 +204,31 @@ def _make_cases(rows: Sequence[MethodResult]) -> Iterator[ElementTree.Element]:
         if row.output:
             ElementTree.SubElement(case, 'system-out').text = row.output
         yield case
+
+
+# `suites.parquet`: the suites of an evaluation, a row for each task and attempt.
+
+# Increased when a column is removed or changes its meaning.
+SUITES_VERSION = 3
+
+SUITES_NAME = 'suites.parquet'
+
+_SUITES_FORM = TableFormat(
+    record=SuiteResult, name=SUITES_NAME, key=b'coevo.suites_version', version=SUITES_VERSION
+)
+
+
+def write_or_remove_suites(folder: Path, rows: Sequence[SuiteResult]) -> None:
+    """Write the rows sorted by their key; without rows, remove an earlier file."""
+    if rows:
+        write_rows(folder, _SUITES_FORM, sorted(rows, key=lambda row: row.key))
+    else:
+        (folder / SUITES_NAME).unlink(missing_ok=True)
+
+
+def load_suites(folder: Path) -> tuple[SuiteResult, ...]:
+    """Return the rows of a folder; none if no suite was graded.
+
+    Raises: Fatal if the file is damaged or of another version.
+    """
+    return load_rows(folder, _SUITES_FORM) if (folder / SUITES_NAME).is_file() else ()

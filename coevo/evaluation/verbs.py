@@ -194,7 +194,7 @@ def _run_evaluate(arguments: argparse.Namespace) -> int:
 def _say_left_out(arguments: argparse.Namespace) -> None:
     """Say which tasks that --only-tasks names are not graded, and why."""
     from coevo.evaluation.assignments import list_wanted_ids
-    from coevo.evaluation.left_out import explain_left_out
+    from coevo.evaluation.options import explain_left_out
 
     named, cutoff = parse_task_ids(arguments.tasks), _parse_cutoff(arguments)
     family = Family(arguments.family) if arguments.family else None
@@ -223,7 +223,7 @@ def _select_submitted_tasks(arguments: argparse.Namespace, submission: Submissio
     selects some of its tasks.
     """
     from coevo.evaluation.results import load_results
-    from coevo.evaluation.submission.coverage import describe_coverage, list_submitted_tasks
+    from coevo.evaluation.submission.folder import describe_coverage, list_submitted_tasks
 
     if arguments.tasks is not None or arguments.verified or arguments.paper is not None:
         return
@@ -310,7 +310,7 @@ def _make_options(
 ) -> EvaluationOptions:
     from coevo.evaluation.options import EvaluationOptions
     from coevo.evaluation.parts import parse_part
-    from coevo.snapshots.models import read_models
+    from coevo.snapshots.cutoffs import read_models
 
     if arguments.pit and not arguments.adequacy:
         raise Fatal('pit has no effect if adequacy is false; leave one of them out')

@@ -14,10 +14,9 @@ from coevo.evaluation.measuring.strict import decide_task_strict
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.predictions import load_predictions, make_gold_predictions
 from coevo.evaluation.records import MethodResult, Prediction
-from coevo.evaluation.results import find_results_folder, load_results
+from coevo.evaluation.results import find_results_folder, load_results, load_suites
 from coevo.evaluation.submission.folder import PREDICTIONS
 from coevo.evaluation.suites.records import MaintainedOutcome, SuiteOutcome, SuiteResult
-from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 

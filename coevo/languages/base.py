@@ -8,19 +8,17 @@ from pathlib import Path
 from typing import Protocol
 
 from coevo.git.repository import Repository
-from coevo.languages.capabilities import Capability, make_refusal
-from coevo.languages.engine import Engine, RunSettings
-from coevo.languages.findings import DoctorFinding
+from coevo.languages.engine import Capability, Engine, RunSettings, make_refusal
 from coevo.languages.kits import Kits, PromptWords
 from coevo.languages.measures import Measures
 from coevo.languages.mutation import MutationTool
 from coevo.languages.reading import LanguageReading, RevisionTree
 from coevo.languages.refactorings import RefactoringFinder
-from coevo.languages.runtimes import Runtimes
+from coevo.languages.runtimes import DoctorFinding, Runtimes
 from coevo.languages.surgery import FileSurgery
 from coevo.languages.verdicts import Verdict
-from coevo.model.environments import Environment
 from coevo.model.listener import Say, ignore_message
+from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 

@@ -14,8 +14,7 @@ from functools import cached_property
 from typing import Protocol
 
 from coevo.languages.declarations import MODULE, DeclaredType, SourceFile
-from coevo.languages.layout import Side
-from coevo.languages.reading import RevisionTree
+from coevo.languages.reading import RevisionTree, Side
 from coevo.model.column import Choice
 
 

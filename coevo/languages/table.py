@@ -9,12 +9,12 @@ from collections.abc import Collection, Mapping
 
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
-from coevo.languages.capabilities import EVERYTHING, Capability, list_lacking
 from coevo.languages.code_digest import CodeRoots, compute_code_digest, list_other_packages
+from coevo.languages.engine import EVERYTHING, Capability, list_lacking
 from coevo.languages.fixes import MechanicalFixer, NoFixes
 from coevo.languages.golang import fixes as golang_fixes, language as golang
 from coevo.languages.java import fixes as java_fixes, language as java
-from coevo.languages.java.gradle.choice import BUILD_FILES as GRADLE_FILES
+from coevo.languages.java.gradle import BUILD_FILES as GRADLE_FILES
 from coevo.languages.measures import Measures
 from coevo.languages.prints import PRINT_VERSION
 from coevo.languages.python import fixes as python_fixes, language as python

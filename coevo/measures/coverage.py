@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from coevo.git.repository import Repository
 from coevo.languages.table import get_reading
-from coevo.languages.traces import CoveredLine, Trace
+from coevo.languages.verdicts import CoveredLine, Trace
 from coevo.measures.declaration_pairs import find_declared_type, find_method_or_constructor
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.quality import Coverage, CoveredDependency

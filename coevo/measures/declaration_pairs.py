@@ -9,14 +9,13 @@ from dataclasses import replace
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
-from coevo.languages.layout import Side
-from coevo.languages.reading import LanguageReading
-from coevo.languages.table import get_reading
-from coevo.languages.undoing import (
+from coevo.languages.measures import (
     LocatedDeclaration,
     find_member_before_signature_change,
     find_same_member,
 )
+from coevo.languages.reading import LanguageReading, Side
+from coevo.languages.table import get_reading
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair, TestMethod
 

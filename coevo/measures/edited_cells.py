@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from coevo.git.repository import Repository
-from coevo.languages.builds import Build
-from coevo.languages.cells import CellEdits, CompiledTests
+from coevo.languages.cells import Build, CellEdits, CompiledTests
 from coevo.languages.engine import BuiltPair
-from coevo.languages.observation import MainSources, RunConditions
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import MainSources, RunConditions, Verdict
 from coevo.model.dependencies import Dependency
 from coevo.model.errors import Transient
 from coevo.model.quality import PairEnd

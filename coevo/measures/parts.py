@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
+from coevo.languages.measures import ChangeUndoing, LocatedDeclaration, PlainVersion
 from coevo.languages.table import get_measures
-from coevo.languages.undoing import ChangeUndoing, LocatedDeclaration, PlainVersion
 from coevo.measures.declaration_pairs import (
     find_declared_type,
     find_method_at_other_end,

@@ -15,12 +15,12 @@ from enum import Enum
 from random import Random
 
 from coevo.git.repository import Repository
+from coevo.languages.measures import LocatedDeclaration, PlaceboKind
 from coevo.languages.rewriters import REWRITERS
 from coevo.languages.rewriting import Piece, PieceRole, Rewrites, apply_rewrites
 from coevo.languages.spans import Span, subtract_holes
 from coevo.languages.table import get_measures, get_reading
 from coevo.languages.text_edits import TextEdits
-from coevo.languages.undoing import LocatedDeclaration, PlaceboKind
 from coevo.measures.declaration_pairs import (
     CALLABLES,
     find_declared_type,

@@ -15,8 +15,7 @@ from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.mutation import Mutant, MutationTimeout
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_reading
-from coevo.languages.traces import CoveredLine, Trace
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import CoveredLine, Trace, Verdict
 from coevo.measures.edited_cells import EditedCellRunner, Files
 from coevo.measures.mutant_sets import DrawnMutant, make_file_mutants
 from coevo.measures.mutants import compile_with_mutant, compute_cpu_limit

@@ -13,15 +13,14 @@ import pyarrow as pa
 
 from coevo.model import schema_2
 from coevo.model.column import Column, split_optional
-from coevo.model.dictionary import split_annotation
-from coevo.model.drops import Drop
+from coevo.model.dictionary import find_third_party_paths, split_annotation
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow, PairRow, TimingRow
 from coevo.model.quality import ExecutedRow, MutantRow, RefactoringRow, ReversalRow
+from coevo.model.records import Drop
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow, WithdrawnRow
-from coevo.model.texts import find_third_party_paths
 
 
 class SchemaVersion(NamedTuple):

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow, EnvironmentRow, PairRow, TimingRow
 from coevo.model.quality import (
@@ -19,6 +18,7 @@ from coevo.model.quality import (
     RefactoringRow,
     ReversalRow,
 )
+from coevo.model.records import Drop
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import StartRow
 

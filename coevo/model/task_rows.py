@@ -27,7 +27,6 @@ from coevo.model.column import (
     TextsWithheld,
 )
 from coevo.model.dependencies import Dependency, DependencyList
-from coevo.model.environments import Environment
 from coevo.model.families import (
     Complexity,
     Defect,
@@ -41,6 +40,7 @@ from coevo.model.families import (
     TestRole,
     Unit,
 )
+from coevo.model.pair_rows import Environment
 from coevo.model.quality import SiblingTargets
 from coevo.model.records import TestMethod
 from coevo.model.words import ShownBy, Track, Walk

@@ -281,7 +281,7 @@ def parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
 
     Raises: Fatal for a margin or a file of models without a cutoff, which would have no effect.
     """
-    from coevo.snapshots.models import choose_cutoff
+    from coevo.snapshots.cutoffs import choose_cutoff
 
     return choose_cutoff(
         after=arguments.after,

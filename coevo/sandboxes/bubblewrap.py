@@ -26,9 +26,8 @@ from coevo.model.errors import Transient
 from coevo.sandboxes import mounts
 from coevo.sandboxes.job import HOME, TEMPORARY_FOLDER, WORK_FOLDER, Job
 from coevo.sandboxes.mounts import check_mounts
-from coevo.sandboxes.probe import find_program, run_trial_job
 from coevo.sandboxes.process import Popen, Process, ProcessUsage, spawn
-from coevo.sandboxes.running import LaunchedJob, RunningJobs
+from coevo.sandboxes.running import LaunchedJob, RunningJobs, find_program, run_trial_job
 
 _KILL_SECONDS = 60
 _START_SECONDS, _POLL_SECONDS = 10.0, 0.01

@@ -32,9 +32,8 @@ from coevo.model.errors import Fatal, Transient
 from coevo.sandboxes import mounts
 from coevo.sandboxes.job import HOME, TEMPORARY_FOLDER, WORK_FOLDER, Job
 from coevo.sandboxes.mounts import check_mounts
-from coevo.sandboxes.probe import find_program, run_trial_job
 from coevo.sandboxes.process import Process, ProcessUsage, spawn
-from coevo.sandboxes.running import LaunchedJob, RunningJobs
+from coevo.sandboxes.running import LaunchedJob, RunningJobs, find_program, run_trial_job
 from coevo.storage.disk import find_work_root
 
 _USER = 64999

@@ -1,4 +1,6 @@
-"""Shared parts of the back ends: the running jobs, and the numeric users that jobs run under."""
+"""Shared parts of the back ends: the running jobs, the numeric users that jobs run under, and a
+trial job.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +8,21 @@ import contextlib
 import fcntl
 import os
 import pwd
+import shutil
 import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import psutil
 
-from coevo.model.errors import Transient
-from coevo.sandboxes.job import Job
+from coevo.model.errors import Fatal, Transient
+from coevo.sandboxes.job import Job, Limits
 from coevo.sandboxes.process import JobPaths, JobView, Popen, Process, ProcessTree, SamePaths
+
+# Shared parts of the back ends: the running jobs, and the numeric users that jobs run under.
 
 
 def _do_nothing() -> None:
@@ -224,3 +229,53 @@ def _get_uids(process: psutil.Process) -> tuple[int, ...]:
         return tuple(process.uids())
     except psutil.NoSuchProcess:
         return ()
+
+
+# Find out whether a back end works by running a trial job in it.
+
+_JOB = Job(
+    argv=('true',),
+    limits=Limits(
+        cpu_seconds=10,
+        wall_seconds=60,
+        memory_bytes=1 << 30,
+        processes=16,
+        file_bytes=1 << 20,
+        disk_bytes=1 << 20,
+    ),
+)
+
+
+class _BackEnd(Protocol):
+    """The members of `Sandbox` that a trial needs."""
+
+    name: str
+
+    def start(self, job: Job) -> Process:
+        """Start a job."""
+
+    def close(self) -> None:
+        """Kill all running jobs."""
+
+
+def find_program(program: str, package: str) -> str:
+    """Return the path of a program. Raises Fatal, with the package to install, if it is missing."""
+    path = shutil.which(program)
+    if path is None:
+        raise Fatal(f'{program} was not found; install {package} (apt install {package})')
+    return path
+
+
+def run_trial_job(back_end: _BackEnd, obstacle: Callable[[], str | None] = lambda: None) -> None:
+    """Run the trial job `true` in a back end, and return if it succeeds.
+
+    obstacle  called after a failure; returns a known reason for the message, or None
+
+    Raises: Fatal if the job fails; the back end is closed before.
+    """
+    with back_end.start(_JOB) as process:
+        status = process.wait()
+        noise = process.get_last_error_output().strip()
+    if status:
+        back_end.close()
+        raise Fatal(f'{back_end.name} cannot start a sandbox: {obstacle() or noise}')

@@ -1,4 +1,5 @@
-"""Check that the files of a snapshot have the columns of their tables, with the right types.
+"""The columns of a snapshot's files: their types are checked, and an opened snapshot comments on
+them.
 
 Files written by coevo are recognised by their Parquet schema alone. Files of other writers may have
 more columns, and may hold nulls anywhere; they are accepted if coevo's columns are there. Their
@@ -13,12 +14,22 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from coevo.model.schema import TABLES, SchemaVersion, build_arrow_schema, list_columns_in_files
+from coevo.model.dictionary import map_columns_by_path
+from coevo.model.schema import (
+    CONTENTS,
+    TABLES,
+    SchemaVersion,
+    build_arrow_schema,
+    list_columns_in_files,
+)
 from coevo.snapshots.locations import build_parquet_source, quote_sql
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
+
+
+# Check that the files of a snapshot have the columns of their tables, with the right types.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,3 +145,50 @@ def _name_plain_type(kind: pa.DataType) -> str:
     import pyarrow as pa
 
     return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+# Comments on the tables and columns of an opened snapshot, which `duckdb_columns()` shows.
+
+# Views that coevo adds: the table whose columns each has, and its comment.
+VIEWS = {
+    'standard': ('methods', 'Methods with complete evidence: what most people want.'),
+    'standard_tasks': ('tasks', 'Tasks whose methods are all in `standard`.'),
+    'verified': (
+        'tasks',
+        'Of `standard_tasks`, those that no column objects to: trivial, moved, shown, or off the focus.',
+    ),
+    'tam_eval': (
+        'tasks',
+        'Of the family `file`, the tasks that the rules of TAM-Eval leave: one for a file, ten for a repository.',
+    ),
+    'permissive': ('methods', 'Of `standard`, methods under a permissive licence.'),
+}
+
+_SNAPSHOT = 'The month of the snapshot that the row is of, as `YYYY-MM`.'
+
+
+def may_show_comments(sql: str) -> bool:
+    """Return whether a query can show comments: it must call a function like `duckdb_columns`."""
+    return 'duckdb_' in sql.lower()
+
+
+def add_comments(connection: duckdb.DuckDBPyConnection) -> None:
+    """Add comments to all views of the connection, and to their columns."""
+    sql = 'SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal'
+    names_by_view: dict[str, list[str]] = {}
+    for view, column in connection.execute(sql).fetchall():
+        names_by_view.setdefault(view, []).append(column)
+    connection.execute(';\n'.join(_build_statements(names_by_view)))
+
+
+def _build_statements(found: dict[str, list[str]]) -> Iterator[str]:
+    for view, names in found.items():
+        table, sentence = VIEWS.get(view, (view, CONTENTS.get(view)))
+        if table not in TABLES or sentence is None:
+            continue
+        yield f'COMMENT ON VIEW {view} IS {quote_sql(sentence)}'
+        known = map_columns_by_path(TABLES[table])
+        for name in names:
+            text = known[name].text if name in known else _SNAPSHOT if name == 'snapshot' else None
+            if text is not None:
+                yield f'COMMENT ON COLUMN {view}."{name}" IS {quote_sql(text)}'

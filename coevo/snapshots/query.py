@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from coevo.display import presentation, terminal
 from coevo.model import schema_2
+from coevo.model.dictionary import TEXTS_WITHHELD
 from coevo.model.errors import Fatal
-from coevo.model.texts import TEXTS_WITHHELD
-from coevo.snapshots import comments, snapshot
+from coevo.snapshots import snapshot
+from coevo.snapshots.columns import add_comments, may_show_comments
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.snapshot import OpenedSnapshots
 from coevo.storage import durable
@@ -75,8 +76,8 @@ def run_query(places: Sequence[Path | str], question: SnapshotQuery) -> None:
             print(line, file=sys.stderr)
         snapshot.create_views(opened, limits)
         sql = build_summary(len(places)) if question.sql is None else question.sql
-        if comments.may_show_comments(sql):
-            comments.add_comments(opened.connection)
+        if may_show_comments(sql):
+            add_comments(opened.connection)
         for line in describe_omitted_methods(opened) if question.sql is None else ():
             print(line, file=sys.stderr)
     answer = run_select(opened.connection, sql, question.format)

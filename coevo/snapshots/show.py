@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from coevo.display import presentation
 from coevo.display.terminal import escape_controls, hide_credentials
+from coevo.model.dictionary import TEXTS_WITHHELD
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.labels import CELL_ORDER
-from coevo.model.texts import TEXTS_WITHHELD
 from coevo.model.words import Outcome, ShownBy, Walk
 from coevo.snapshots import show_pages as blocks, snapshot
 from coevo.snapshots.show_pages import explain_reasons, render_drops

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coevo.model import licences, schema_2
+from coevo.model.dictionary import TEXTS_WITHHELD
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.families import Family
 from coevo.model.labels import TABLE, CellDemand, LabelTableRow
@@ -20,9 +21,8 @@ from coevo.model.schema import (
     get_table_name_in_files,
     list_columns,
 )
-from coevo.model.texts import TEXTS_WITHHELD
 from coevo.model.words import Cell, Track
-from coevo.snapshots import columns, comments, cutoffs, forms
+from coevo.snapshots import columns, cutoffs, forms
 from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.columns import TableFile
 from coevo.snapshots.cutoffs import build_no_leak_condition
@@ -124,7 +124,7 @@ def connect_with_conditions(
     """
     opened = attach_snapshots(places)
     create_views(opened, conditions)
-    comments.add_comments(opened.connection)
+    columns.add_comments(opened.connection)
     return opened.connection
 
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.model import licences
+from coevo.model.dictionary import KEPT_WITHOUT_GOLD, TEXTS_WITHHELD, find_third_party_paths
 from coevo.model.records import compute_short_hash
 from coevo.model.schema import (
     KEYS,
@@ -29,7 +30,6 @@ from coevo.model.schema import (
     has_promised_columns,
     is_table_promised,
 )
-from coevo.model.texts import KEPT_WITHOUT_GOLD, TEXTS_WITHHELD, find_third_party_paths
 from coevo.snapshots import (
     forms,
     labelling,
@@ -49,7 +49,7 @@ from coevo.snapshots.manifests import (
 )
 from coevo.snapshots.rules import SnapshotRule
 from coevo.snapshots.snapshot import OpenedSnapshots, parse_schema_version
-from coevo.storage import spilling
+from coevo.storage import disk
 from coevo.storage.bounded_reading import UnreadableContent, open_file
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _find_faults(path: Path, spill: str) -> list[Finding]:
     if outside:
         return outside
     opened = snapshot.attach_snapshots_unchecked((path,))
-    spilling.limit_memory_and_allow_spilling(opened.connection, spill, megabytes=_MEGABYTES)
+    disk.limit_memory_and_allow_spilling(opened.connection, spill, megabytes=_MEGABYTES)
     with snapshot.translate_read_errors((path,)):
         if sum(file['size'] for file in manifest['files'].values()) <= _SMALL_BYTES:
             opened = snapshot.load_into_memory(opened)

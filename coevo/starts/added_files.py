@@ -11,7 +11,7 @@ from functools import lru_cache
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository, load_content
 from coevo.languages.declarations import MODULE
-from coevo.languages.layout import Side
+from coevo.languages.reading import Side
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import get_reading, get_surgery
 from coevo.starts.isolated_cells import Files

@@ -9,8 +9,7 @@ from coevo.engine.results import SelectedMethod
 from coevo.git.repository import Repository, load_content
 from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.engine import BuiltPair
-from coevo.languages.observation import MainSources, RunConditions
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import MainSources, RunConditions, Verdict
 from coevo.model.errors import Transient
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome, Track

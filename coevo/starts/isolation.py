@@ -18,10 +18,9 @@ from dataclasses import dataclass, field, replace
 from coevo.git.repository import Repository, find_old_path, load_content
 from coevo.languages.cells import CompiledTests
 from coevo.languages.engine import BuiltPair
-from coevo.languages.observation import PLAIN, RunConditions
 from coevo.languages.surgery import Graft, StartStateInvalid
 from coevo.languages.table import get_surgery
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import PLAIN, RunConditions, Verdict
 from coevo.model.quality import IsolatedCells
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import StartRow

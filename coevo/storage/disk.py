@@ -9,6 +9,10 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
 
 # As root, the sandbox runs as another user, who must be able to reach the mounted files. Root's
 # home is closed to that user; the system's own folders are not.
@@ -127,3 +131,20 @@ def _is_full(folder: Path) -> bool:
         bool(file_system.f_blocks) and file_system.f_bavail * file_system.f_frsize < _LEAST_BYTES
     )
     return blocks or (bool(file_system.f_files) and not file_system.f_favail)
+
+
+# DuckDB with bounded memory: excess data spills to disk, and row order is not preserved.
+
+# Each thread needs memory of its own that cannot spill.
+_THREADS = 4
+
+
+def limit_memory_and_allow_spilling(
+    connection: duckdb.DuckDBPyConnection, folder: str, *, megabytes: int
+) -> None:
+    """Limit a connection's threads and memory, and let it spill to a folder."""
+    (threads,) = connection.execute("SELECT current_setting('threads')").fetchone() or (1,)
+    connection.execute(f'SET threads = {min(threads, _THREADS)}')
+    connection.execute(f"SET memory_limit = '{megabytes}MB'")
+    connection.execute('SET temp_directory = ?', [folder])
+    connection.execute('SET preserve_insertion_order = false')

@@ -4,10 +4,14 @@ which segments were mined.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -138,3 +142,29 @@ def load_builds_by_record(place: StoragePlace, folder: str) -> dict[str, str]:
         except (ValueError, KeyError, TypeError):
             continue
     return builds_by_name
+
+
+# The identity of this build of coevo: another build tries again what this one could not do.
+
+_HERE = Path(__file__).parents[1]
+_MADE = '__pycache__'
+
+
+@cache
+def identify_build(*beside: Path) -> str:
+    """Return the version, and a digest of the code of this package and of the folders `beside`."""
+    digest = hashlib.sha256()
+    for folder in (_HERE, *beside):
+        for path in sorted(folder.rglob('*')):
+            if path.is_file() and _MADE not in path.parts:
+                name = path.relative_to(folder.parent).as_posix()
+                digest.update(f'{name}\0{path.stat().st_size}\0'.encode())
+                digest.update(path.read_bytes())
+    return f'{_find_version()}+{digest.hexdigest()[:12]}'
+
+
+def _find_version() -> str:
+    try:
+        return metadata.version('coevo')
+    except metadata.PackageNotFoundError:
+        return 'uninstalled'

@@ -1,6 +1,6 @@
 """The interface of a storage place: a folder or an object store.
 
-`coevo.storage.folder` and `coevo.storage.objects` implement it. Files are named by relative paths
+`coevo.storage.places` and `coevo.storage.objects` implement it. Files are named by relative paths
 with `/`. Each is complete or absent.
 """
 

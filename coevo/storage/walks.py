@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.reasons import Reason
+from coevo.model.records import Drop
 from coevo.model.repository_rows import RepositoryRow
 
 # Reasons that reflect incomplete knowledge: a shorter walk gives the first at its end, a walk over

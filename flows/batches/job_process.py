@@ -19,8 +19,7 @@ from coevo.model.profiles import load_profile
 from coevo.model.reasons import explain_reason
 from coevo.storage.place import parse_root
 from coevo.storage.store import Store
-from flows.batches.contained import kill_this_process_when_input_ends
-from flows.batches.jobs import (
+from flows.batches.batch import (
     FATAL,
     TRANSIENT,
     BatchJob,
@@ -30,6 +29,7 @@ from flows.batches.jobs import (
     ValidatedRepository,
     Verb,
 )
+from flows.batches.contained import kill_this_process_when_input_ends
 from flows.funnel import build_funnel
 from flows.options import MineOptions, choose_walk
 from flows.pipeline import mine

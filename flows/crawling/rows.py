@@ -16,7 +16,7 @@ from miners.discovery.candidates import (
     RepositoryMetadata,
     RootContent,
 )
-from miners.discovery.github_search import SearchOutcome
+from miners.discovery.github import SearchOutcome
 
 _Part = TypeVar('_Part')
 

@@ -25,14 +25,16 @@ from coevo.snapshots.snapshot import open_snapshots
 from coevo.storage.sole_use import lock_for_sole_use_or_refuse
 from coevo.storage.store import Store
 from flows.console import print_report
-from flows.demo import history
-from flows.demo.comparison import (
+from flows.demo.stories import (
+    FIRST,
+    STORIES,
+    Story,
     list_differences,
     list_found_methods,
     list_losses,
     map_method_names,
+    write_repository,
 )
-from flows.demo.stories import FIRST, STORIES, Story
 from flows.funnel import build_funnel
 from flows.missing_pairs import MineReport
 from flows.options import MineOptions, ReleaseOptions
@@ -173,7 +175,7 @@ def run_and_compare_story(console: Console, story: Story, options: DemoOptions) 
     repository, store, snapshot = (home / name for name in ('repository', 'store', 'snapshot'))
     for folder in (repository, store, snapshot, home / 'results'):
         shutil.rmtree(folder, ignore_errors=True)
-    commits = history.write_repository(repository, story)
+    commits = write_repository(repository, story)
     console.print(f'{repository}: {len(commits)} commits written; now mining them')
     mine_options = make_mine_options(story, repository, store, options)
     # In a pipe or a log, progress is apart from the ten lines that say what the demo showed.

@@ -29,9 +29,8 @@ from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from coevo.storage.place import Root, parse_root
 from flows import candidates
-from flows.batches.batch import run_job
+from flows.batches.batch import BatchJob, JobOutcome, JobResult, run_job
 from flows.batches.contained import BatchLimits
-from flows.batches.jobs import BatchJob, JobOutcome, JobResult
 from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.reap import GRACE_SECONDS, restart_and_list_dead_runs
 from flows.live.trying import make_retried_task

@@ -14,11 +14,11 @@ from coevo.model.listener import Listener
 from flows import discovery
 from flows.discovery import CrawlOptions, CrawlReport
 from flows.live.heartbeat import hold_run_lease_or_raise
-from flows.live.overdue import remove_overdue_runs
+from flows.live.reap import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
 from miners.discovery.budgets import parse_tokens
-from miners.discovery.candidate_profiles import load_candidate_profile
+from miners.discovery.candidates import load_candidate_profile
 from miners.discovery.github_requests import PUBLIC_API
 
 

@@ -19,8 +19,8 @@ from coevo.evaluation.parts import EvaluationPart, merge_result_folders
 from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.reporting.report import NAME as REPORT
 from coevo.model.errors import Fatal
+from flows.batches.batch import FATAL
 from flows.batches.contained import BatchLimits, run_command
-from flows.batches.jobs import FATAL
 from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.reap import TAG
 from flows.live.trying import turn_errors_into_failed_states

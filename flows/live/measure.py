@@ -11,7 +11,7 @@ from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.listener import Listener
 from flows import measure_pass
 from flows.live.heartbeat import hold_run_lease_or_raise
-from flows.live.overdue import remove_overdue_runs
+from flows.live.reap import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.measure_pass import MeasureOptions, MeasureReport

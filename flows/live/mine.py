@@ -8,8 +8,8 @@ from prefect.client.schemas.objects import State
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.model.words import Walk
+from flows.batches.batch import BatchJob, Verb
 from flows.batches.contained import BatchLimits
-from flows.batches.jobs import BatchJob, Verb
 from flows.live import heartbeat
 from flows.live.batches import process_repositories
 from flows.live.trying import turn_errors_into_failed_states

@@ -22,7 +22,7 @@ from coevo.storage.place import Root, parse_root
 from flows import months
 from flows.live import heartbeat
 from flows.live.heartbeat import hold_run_lease_or_raise
-from flows.live.overdue import remove_overdue_runs
+from flows.live.reap import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.options import ReleaseOptions, parse_families
@@ -33,7 +33,7 @@ from flows.publication import (
     write_withheld_edition,
 )
 from packagers import publishing
-from packagers.news import format_news
+from packagers.funnel import format_news
 from packagers.publishing import list_snapshots, locate_snapshot
 from packagers.release import ReleaseReport
 from packagers.site.folder import write_site

@@ -13,10 +13,9 @@ from prefect.states import Completed
 
 from coevo.languages.table import list_engine_versions
 from flows import candidates
-from flows.batches.jobs import Verb
+from flows.batches.batch import Verb
 from flows.live.heartbeat import hold_run_lease_or_raise
-from flows.live.overdue import list_requested_repositories, remove_overdue_runs
-from flows.live.reap import TAG
+from flows.live.reap import TAG, list_requested_repositories, remove_overdue_runs
 from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from prefect import flow
 from prefect.client.schemas.objects import State
 
+from flows.batches.batch import BatchJob, Verb
 from flows.batches.contained import BatchLimits
-from flows.batches.jobs import BatchJob, Verb
 from flows.live.batches import process_repositories
 from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings

@@ -17,7 +17,7 @@ from prefect.client.orchestration import get_client
 from coevo.display.terminal import redact
 from coevo.languages.table import list_engine_versions
 from coevo.model.errors import Fatal
-from coevo.sandboxes.probe import find_program
+from coevo.sandboxes.running import find_program
 from coevo.sandboxes.sandbox import open_sandbox
 from coevo.storage.place import Root, parse_root
 

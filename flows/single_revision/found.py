@@ -14,7 +14,7 @@ from coevo.model.families import Family, Focus, StartBuilder
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
-from coevo.storage.entries import FileCache
+from coevo.storage.durable import FileCache
 from flows.single_revision.observed_suite import ObservedRevision, ObservedSuite
 from flows.single_revision.selection import Steadiness
 from flows.single_revision.starts import BUILDERS, STARTS, NoStart

@@ -14,7 +14,7 @@ import lizard_languages
 
 from coevo.engine.results import Evidence, PairEvaluation
 from coevo.languages.declarations import SourceFile
-from coevo.languages.traces import CoveredLine, ExecutedMethod
+from coevo.languages.verdicts import CoveredLine, ExecutedMethod
 from coevo.model.families import Focus
 from coevo.model.profiles import FileRules
 from coevo.model.reasons import Reason

@@ -9,19 +9,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from coevo.engine.cache import Cache
 from coevo.engine.execution import evaluate_new_revision
+from coevo.engine.groups import Cache
 from coevo.engine.results import PairEvaluation, SelectedMethod
 from coevo.languages.engine import Builder
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
 from coevo.measures.suites import PassingSuite
-from coevo.model.drops import Drop
 from coevo.model.families import UNIT_FAMILIES, Family, Focus, FocusKind
 from coevo.model.listener import Listener
 from coevo.model.profiles import FileRules
 from coevo.model.reasons import Reason
-from coevo.model.records import Candidate, Pair, TestMethod, compute_method_id, compute_short_hash
+from coevo.model.records import (
+    Candidate,
+    Drop,
+    Pair,
+    TestMethod,
+    compute_method_id,
+    compute_short_hash,
+)
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import MethodChange, Stage
 from flows.single_revision import selection

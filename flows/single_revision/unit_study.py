@@ -17,7 +17,7 @@ from functools import partial
 from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
-from coevo.languages.traces import ExecutedMethod, Trace
+from coevo.languages.verdicts import ExecutedMethod, Trace
 from coevo.model.families import Family, Focus
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod

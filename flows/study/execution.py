@@ -8,7 +8,7 @@ from dataclasses import replace
 from coevo.engine.further_runs import OWN_CELL, Traces, trace_passing_cells
 from coevo.engine.results import SelectedMethod
 from coevo.languages.table import get_reading
-from coevo.languages.traces import Trace
+from coevo.languages.verdicts import Trace
 from coevo.measures.coverage import measure_coverage_of_methods, measure_each_method
 from coevo.model.dependencies import (
     Dependency,
@@ -22,10 +22,9 @@ from coevo.model.words import Cell
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext, Study
 from flows.study.texts import REFINED, find_refinement_kinds
-from miners.diffs import delta as deltas
+from miners.diffs import coupling as deltas
 from miners.diffs.changes import PairChange
-from miners.diffs.coupling import find_focal_method
-from miners.diffs.delta import Delta
+from miners.diffs.coupling import Delta, find_focal_method
 from miners.diffs.resources import find_resource_dependencies
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from coevo.engine.evidence import classify_repair, run_and_collect_repair_evidence
 from coevo.engine.further_runs import rerun_and_find_doubts
-from coevo.engine.repairs import classify_repair, run_and_collect_repair_evidence
 from coevo.engine.results import SelectedMethod, Step
-from coevo.languages.observation import RunConditions
 from coevo.languages.refactorings import Refactorings, RefactoringStatus
+from coevo.languages.verdicts import RunConditions
 from coevo.model.quality import RefactoringRow
 from coevo.model.records import Pair
 from coevo.model.words import Track
@@ -19,7 +19,7 @@ from filters import find_track_loss_reason
 from filters.base import TrackCase
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext, Study
-from miners.diffs.delta import Delta
+from miners.diffs.coupling import Delta
 from miners.diffs.only_refactored import is_source_only_refactored, is_test_only_refactored
 from miners.diffs.siblings import find_siblings
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb `crawl` with its options to the parsers of `coevo pipeline`."""
-    from miners.discovery.candidate_profiles import load_candidate_profiles
+    from miners.discovery.candidates import load_candidate_profiles
 
     crawl = verbs.add_parser(
         'crawl',
@@ -55,7 +55,7 @@ def _crawl(arguments: argparse.Namespace) -> int:
     from coevo.storage.place import parse_root
     from flows.discovery import CrawlOptions, crawl
     from miners.discovery.budgets import parse_tokens
-    from miners.discovery.candidate_profiles import load_candidate_profile
+    from miners.discovery.candidates import load_candidate_profile
     from miners.discovery.github_requests import PUBLIC_API
 
     options = CrawlOptions(

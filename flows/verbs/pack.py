@@ -33,7 +33,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console, show_progress
     from coevo.storage.place import find_local_folder
     from coevo.storage.store import Store
-    from flows.release_clones import ReleaseClones
+    from flows.clones import ReleaseClones
     from packagers.packed_store import pack_store
 
     store = Store(arguments.store)

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from coevo.storage.store import Store
-    from flows.overview import StoreOverview
-    from flows.status import RepositoryStatus
+    from flows.status import RepositoryStatus, StoreOverview
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -52,7 +51,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.storage.store import Store
-    from flows.overview import survey_store
+    from flows.status import survey_store
 
     store = Store(arguments.store)
     console = open_console()
@@ -122,8 +121,8 @@ def _print_month_completeness(console: Console, store: Store, month: str) -> int
     """Print what a month lacks; return 1 if it lacks something, else 0."""
     from coevo.storage import months
     from coevo.storage.place import find_local_folder
+    from flows.clones import ReleaseClones
     from flows.cohorts import find_cohort
-    from flows.release_clones import ReleaseClones
     from packagers.months import check_month
 
     check_month(month)
@@ -154,8 +153,7 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
     """Print all that is known of a repository. Raises: Fatal if nothing is."""
     from coevo.evaluation.reporting.cells import pluralise
     from flows.console import build_funnel_table, describe_labels
-    from flows.drop_examples import describe_examples
-    from flows.funnel import build_funnel, count_project_command_results
+    from flows.funnel import build_funnel, count_project_command_results, describe_examples
     from flows.status import state_count, summarise_repositories
 
     if repo not in overview.states:

@@ -27,6 +27,7 @@ from miners.cloning.mirror_git import (
     find_missing_objects,
     list_refs,
     load_origin,
+    record_clone_refs,
     remove_stale_files,
     run_checked_git,
     run_git,
@@ -42,7 +43,6 @@ from miners.cloning.remotes import (
     Remote,
 )
 from miners.cloning.tombstones import evict_clones_to_make_room
-from miners.discovery.crawls import record_clone_refs
 from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 GITHUB = 'https://github.com'

@@ -7,10 +7,11 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from coevo.git.fetches import FETCH
+from coevo.git.clones import FETCH
 from coevo.git.repository import ENVIRONMENT
 from coevo.storage.durable import write_durably
 from miners.cloning.mirror_git import (
+    CRAWL,
     DamagedMirror,
     find_missing_objects,
     list_refs,
@@ -18,7 +19,6 @@ from miners.cloning.mirror_git import (
     run_git,
 )
 from miners.cloning.remotes import KEPT, OURS
-from miners.discovery.crawls import CRAWL
 
 _FILE = 'coevo-unreadable.json'
 

@@ -1,7 +1,11 @@
-"""Run Git on mirrors, independent of user settings, and remove the leftovers of killed runs."""
+"""Run Git on mirrors, independent of user settings, and record when a mirror was brought up to
+date.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -9,11 +13,17 @@ import signal
 import subprocess
 from collections.abc import Mapping, Set as AbstractSet
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from coevo.git.repository import ENVIRONMENT
+from coevo.git.objects import LINK
+from coevo.git.repository import ENVIRONMENT, CorruptObject, Repository
+from coevo.languages.table import get_reading
 from coevo.model.errors import Fatal, Transient
+from coevo.storage.durable import write_durably
+
+# Run Git on mirrors, independent of user settings, and remove the leftovers of killed runs.
 
 # Git's last words about an error of this machine; lines that begin with `remote: ` come from the
 # server.
@@ -153,3 +163,65 @@ def remove_stale_files(git_dir: Path) -> None:
 def count_bytes(folder: Path) -> int:
     """Return the total size of the files in a folder, in bytes."""
     return sum(path.lstat().st_size for path in folder.rglob('*') if not path.is_dir())
+
+
+# Record when a clone was last brought to the state of its refs, and measure its code.
+
+CRAWL = 'coevo-crawl.json'
+
+# coevo's own refs to commits that the clone has anyway: a release is no crawl.
+_RELEASED = b'\trefs/coevo/released/'
+
+
+def record_clone_refs(repository: Repository) -> None:
+    """Record the present time and the refs of a clone, unless its last record has the same refs."""
+    listing = repository.run_command('for-each-ref').splitlines(keepends=True)
+    refs = hashlib.sha256(b''.join(x for x in listing if _RELEASED not in x)).hexdigest()
+    file = repository.git_dir / CRAWL
+    if file.exists() and _load_record(file)['refs'] == refs:
+        return
+    now = datetime.now(tz=UTC).replace(microsecond=0)
+    write_durably(file, [json.dumps({'crawled_at': now.isoformat(), 'refs': refs}).encode()])
+
+
+def load_crawl_time(git_dir: Path) -> datetime:
+    """Return the time at which the refs of a clone were last recorded.
+
+    Raises: Fatal if they never were.
+    """
+    file = git_dir / CRAWL
+    if not file.exists():
+        raise Fatal(f'{git_dir} has no record of its crawl: mine its repository again')
+    return datetime.fromisoformat(_load_record(file)['crawled_at'])
+
+
+def list_clone_refs(repository: Repository) -> tuple[tuple[str, str], ...]:
+    """Return the refs of a clone as (name, object id), in the order of names."""
+    listing = repository.run_command('for-each-ref', '--format=%(objectname) %(refname)')
+    lines = (os.fsdecode(line).partition(' ') for line in listing.splitlines())
+    return tuple(sorted((name, oid) for oid, _, name in lines))
+
+
+def _load_record(file: Path) -> dict[str, str]:
+    record: dict[str, str] = json.loads(os.fsdecode(file.read_bytes()))
+    return record
+
+
+def count_source_files_and_lines(
+    repository: Repository, rev: str, language: str
+) -> tuple[int, int] | None:
+    """Return the number of source files and of their lines; None if an object cannot be read.
+
+    Lines include blank ones and comments. TestEvo-Bench, Table 5, has the means of both.
+    """
+    suffixes = get_reading(language).SUFFIXES
+    files = lines = 0
+    try:
+        for path, entry in repository.tree(rev).items():
+            if path.endswith(suffixes) and entry.mode != LINK:
+                content = repository.blob(entry.oid)
+                files += 1
+                lines += content.count(b'\n') + (content[-1:] not in (b'', b'\n'))
+    except CorruptObject:
+        return None
+    return files, lines

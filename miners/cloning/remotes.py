@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from coevo.display import terminal
-from coevo.git.clones import SILENCE_SECONDS, make_fetch_environment
-from coevo.git.fetches import FETCH
+from coevo.git.clones import FETCH, SILENCE_SECONDS, make_fetch_environment
 from coevo.git.repository import ENVIRONMENT, load_absent_object_ids, save_absent_object_ids
 from coevo.model.errors import Transient
 from coevo.storage.clone_folders import wait_for_change_lock

@@ -16,6 +16,7 @@ from coevo.model.errors import Fatal, Transient
 from coevo.storage import durable
 from coevo.storage.clone_folders import load_last_use_nanoseconds, lock_if_deserted
 from miners.cloning.mirror_git import (
+    CRAWL,
     count_bytes,
     find_missing_objects,
     list_refs,
@@ -25,7 +26,6 @@ from miners.cloning.mirror_git import (
     stream_git,
 )
 from miners.cloning.remotes import KEPT, RELEASED, Address, AdvertisedRefs, FetchLimits, Remote
-from miners.discovery.crawls import CRAWL
 
 _SOURCE, _PACK = 'source.json', 'kept.pack'
 

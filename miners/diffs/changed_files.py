@@ -10,8 +10,7 @@ from functools import cached_property
 
 from coevo.git.objects import LINK
 from coevo.git.repository import FileChange
-from coevo.languages.layout import ProductionKind, Side
-from coevo.languages.reading import RevisionTree
+from coevo.languages.reading import ProductionKind, RevisionTree, Side
 from coevo.model.reasons import DiffReason
 from miners.diffs.contexts import TestTree
 from miners.diffs.resources import is_resource

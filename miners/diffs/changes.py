@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from coevo.git.repository import CorruptObject, FileChange, Repository
-from coevo.languages.layout import ProductionKind, Side
+from coevo.languages.reading import ProductionKind, Side
 from coevo.languages.table import get_reading
 from coevo.model.profiles import Gate
 from coevo.model.reasons import DiffReason

@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType, Import, LocatedType, Member
-from coevo.languages.layout import Side
-from coevo.languages.reading import LanguageReading, RevisionTree
+from coevo.languages.reading import LanguageReading, RevisionTree, Side
 from coevo.languages.table import get_reading
 from coevo.model.records import TestMethod, compute_short_hash
 from miners.diffs.resources import is_named_by_literal, list_resource_stems

@@ -1,6 +1,6 @@
 """Find the changed production declarations to which a test refers, judged by the text alone.
 
-They decide what is run; what a test executes is known only later (`miners.diffs.delta`). A type
+They decide what is run; what a test executes is known only later (`miners.diffs.coupling`). A type
 counts if the test, or a unit of the test tree that it uses, names it. A method counts if its name
 is called besides: on the type, on a subtype, or on an unnamed receiver if few types of the source
 tree declare such a method.
@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from coevo.languages.declarations import Import, LocatedType, Member
-from coevo.languages.layout import Side
-from coevo.languages.reading import RevisionTree
+from coevo.languages.reading import RevisionTree, Side
 from coevo.model.dependencies import CoupledBy
 from miners.diffs.contexts import Test, TestTree, TreeUnit
 from miners.diffs.coupling import CoupledSubject, NamingKind, Reference

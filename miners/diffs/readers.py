@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import Import
-from coevo.languages.layout import Side
-from coevo.languages.reading import LanguageReading
+from coevo.languages.reading import LanguageReading, Side
 from miners.diffs.contexts import Test, TestTree, TreeUnit, find_implied_method_source
 from miners.diffs.resources import is_named_by_literal, list_resource_stems
 

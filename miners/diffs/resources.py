@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from coevo.git.repository import FileChange
-from coevo.languages.layout import Side
-from coevo.languages.reading import LanguageReading, RevisionTree
-from coevo.languages.traces import Trace
+from coevo.languages.reading import LanguageReading, RevisionTree, Side
+from coevo.languages.verdicts import Trace
 from coevo.model.dependencies import RESOURCE, CoupledBy, Dependency, Revised
 
 

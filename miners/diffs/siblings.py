@@ -7,7 +7,7 @@ from itertools import chain, islice, takewhile, zip_longest
 from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
-from coevo.languages.layout import Side
+from coevo.languages.reading import Side
 from coevo.languages.table import detect_file_language
 from coevo.model.records import TestMethod
 from miners.diffs.contexts import load_test_tree

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from coevo.git.repository import CorruptObject, FileChange, Repository
-from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
-from coevo.model.records import Commit, Pair
+from coevo.model.records import Commit, Drop, Pair
 from coevo.model.words import Walk
 from miners.walks.routes import Route, list_head_and_release, pair_with_themselves
 from miners.walks.states import pair_neighbouring_states, pair_states_in_window

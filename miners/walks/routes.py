@@ -12,10 +12,9 @@ from typing import ClassVar
 
 from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.table import get_reading
-from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.reasons import Reason
-from coevo.model.records import Commit, Pair
+from coevo.model.records import Commit, Drop, Pair
 from coevo.model.words import Stage, Walk
 
 

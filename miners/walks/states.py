@@ -13,9 +13,8 @@ from functools import lru_cache
 
 from coevo.git.objects import FOLDER, SUBMODULE
 from coevo.git.repository import CorruptObject, Repository
-from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
-from coevo.model.records import Commit, Pair, TestMethod, compute_candidate_id
+from coevo.model.records import Commit, Drop, Pair, TestMethod, compute_candidate_id
 from coevo.model.words import MethodChange
 from miners.diffs.changes import PairChange, diff_pair
 from miners.diffs.coupling import Reference

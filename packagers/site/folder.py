@@ -20,7 +20,7 @@ from coevo.model.labels import TABLE
 from coevo.model.listener import Say
 from coevo.model.reasons import EXPLANATIONS
 from coevo.sandboxes.host_tools import run_tool
-from coevo.snapshots import models
+from coevo.snapshots import cutoffs
 from coevo.snapshots.cutoffs import LEAST_LEAK
 from coevo.snapshots.snapshot import LEAST_RUNS, LEAST_TIMEOUTS
 from coevo.storage import durable
@@ -142,7 +142,7 @@ def _write_files(
         'evidence': describe_standard_view_conditions(),
         'reasons': EXPLANATIONS,
         'links': dict(links),
-        'models': [dataclasses.asdict(model) for model in models.load_published_models()],
+        'models': [dataclasses.asdict(model) for model in cutoffs.load_published_models()],
     }
     durable.write_durably(
         folder / INDEX, [json.dumps(index, indent=1, sort_keys=True).encode() + b'\n']

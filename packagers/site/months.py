@@ -18,8 +18,7 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.figures import open_results
 from coevo.evaluation.reporting.report import encode_report, load_report, make_report
-from coevo.evaluation.results import load_results
-from coevo.evaluation.suites.results import load_suites
+from coevo.evaluation.results import load_results, load_suites
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import SCHEMA, build_arrow_schema, get_table_name_in_files
 from coevo.model.words import Track

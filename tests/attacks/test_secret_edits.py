@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from coevo.languages.cells import CellEdits, CompiledTests
-from coevo.languages.observation import RunConditions
+from coevo.languages.verdicts import RunConditions
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.place import Place, opened

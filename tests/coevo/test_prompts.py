@@ -9,18 +9,20 @@ import pytest
 from coevo.command.main import main
 from coevo.git.repository import Repository
 from coevo.model.dependencies import RESOURCE, Dependency, Revised
-from coevo.model.environments import Environment
+from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod
 from coevo.model.words import Track
 from coevo.prompts import (
     NONE_CHANGED,
     VERSION,
+    PartKind,
+    PromptPart,
     PromptSubject,
     compose_coevolution_prompt,
     describe_target,
+    find_changed_parts,
     list_dependency_lines,
 )
-from coevo.prompts.parts import PartKind, PromptPart, find_changed_parts
 from tests import snapshots
 from tests.languages.table import known_toy
 from tests.repos import commit, init

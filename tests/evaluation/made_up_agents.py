@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from coevo.evaluation.contamination.estimate import AttemptedTask
+from coevo.evaluation.contamination import AttemptedTask
 
 CUTOFF = datetime(2024, 7, 1, tzinfo=UTC)
 _YEARS = 4

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.steadiness import rerun_with_failing_edit
+from coevo.evaluation.judging.submitted_tests import rerun_with_failing_edit
 from coevo.evaluation.measuring.coverage import ExecutionMeasures, measure_execution
 from coevo.evaluation.outcomes import Detail, Placebo, TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.worth import Adequacy
-from coevo.languages.traces import Trace
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import Trace, Verdict
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.model.words import Outcome
 from tests.evaluation.till import TESTS, Till, opened, submitted

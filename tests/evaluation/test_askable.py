@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.measuring.askable import fill_missing_strict_askable, is_strict_askable
-from coevo.evaluation.measuring.strict import add_strictness_flags
+from coevo.evaluation.measuring.strict import (
+    add_strictness_flags,
+    fill_missing_strict_askable,
+    is_strict_askable,
+)
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ReversalRow

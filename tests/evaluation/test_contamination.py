@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.contamination.estimate import (
+from coevo.evaluation.contamination import (
     AttemptedTask,
     ContaminationEstimate,
     CutoffSplit,

@@ -15,7 +15,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader, adapt_rows
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.model.words import BreakageCause
-from coevo.snapshots.models import LanguageModel
+from coevo.snapshots.cutoffs import LanguageModel
 from tests import snapshots
 from tests.evaluation.rows import row
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.judging.matching import match_targets
+from coevo.evaluation.judging.submitted_tests import match_targets
 from coevo.languages.java.reading.syntax import parse
 from coevo.model.words import MethodChange, Track
 from tests import segments

@@ -12,9 +12,13 @@ from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.parts import EvaluationPart, merge_result_folders, parse_part, select_tasks
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.results import load_results, write_results
+from coevo.evaluation.results import (
+    load_results,
+    load_suites,
+    write_or_remove_suites,
+    write_results,
+)
 from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.results import load_suites, write_or_remove_suites
 from coevo.model.errors import Fatal
 from tests import snapshots
 from tests.evaluation.rows import row

@@ -8,8 +8,7 @@ import pytest
 
 from coevo.evaluation.suites.judging import find_shareable_cause, number_shared_causes
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteReach, SuiteTest
-from coevo.languages.traces import CoveredLine, Trace
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import CoveredLine, Trace, Verdict
 from coevo.measures.suites import count_uniquely_executed_lines
 from coevo.model.families import Focus, FocusKind
 from coevo.model.words import Outcome

@@ -9,8 +9,8 @@ import pytest
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.reporting.text_records import SuiteTexts
 from coevo.evaluation.suites.records import SuiteFix, SuiteOutcome, SuiteResult, SuiteTest
-from coevo.languages.error_classes import ErrorClass
 from coevo.languages.fixes import FixRule
+from coevo.languages.measures import ErrorClass
 from coevo.languages.table import get_measures
 from coevo.model.words import Outcome
 from tests.evaluation.test_families import suite

@@ -15,10 +15,9 @@ from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.rows import ResultHeader, make_rows
 from coevo.git.repository import Repository
-from coevo.languages.java.engine import JavaBuilder
-from coevo.languages.java.revisions.jdk_choice import BuildsByJdk
+from coevo.languages.java.engine import BuildsByJdk, JavaBuilder
 from coevo.languages.java.revisions.run_context import JavaRunContext
-from coevo.languages.observation import RunConditions
+from coevo.languages.verdicts import RunConditions
 from coevo.snapshots.snapshot import attach_snapshots
 from tests.flows.mining_runs import released
 from tests.once import mined_once

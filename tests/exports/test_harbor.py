@@ -21,12 +21,11 @@ from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.checkout import open_task_repository
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.exports.harbor import dataset, grading, images as harbor_images
-from coevo.exports.harbor.answers import serve_package_index
-from coevo.exports.harbor.grading import VerifierTask
-from coevo.exports.harbor.task_folders import TaskFolders
+from coevo.exports.harbor.dataset import TaskFolders
+from coevo.exports.harbor.grading import VerifierTask, serve_package_index
 from coevo.exports.selection import LeftOut, Omissions, load_task_texts
-from coevo.model.environments import Environment
 from coevo.model.errors import Transient
+from coevo.model.pair_rows import Environment
 from coevo.model.words import Track
 from coevo.storage.beneath import UnsafePath
 from coevo.storage.fetching import Fetcher

@@ -21,12 +21,18 @@ from coevo.evaluation.checkout import open_task_repository
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.exports.images.archives import copy_base, write_archive
 from coevo.exports.images.building import ImageBuilder
-from coevo.exports.images.layers import SECONDS, LayerEntry, list_folder, write_layer
-from coevo.exports.images.layout import LayoutWriter, load_image_descriptors
+from coevo.exports.images.layout import (
+    SECONDS,
+    LayerEntry,
+    LayoutWriter,
+    list_folder,
+    load_image_descriptors,
+    write_layer,
+)
 from coevo.exports.selection import LeftOut, Omissions, encode_json_lines, load_task_texts
 from coevo.languages.kits import EnvironmentLost, Kit, NoKits, ProjectFile
-from coevo.model.environments import Environment
 from coevo.model.errors import Fatal
+from coevo.model.pair_rows import Environment
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from coevo.sandboxes.job import Mount
@@ -232,7 +238,7 @@ def test_tasks_with_other_libraries_share_their_runtime_below_them(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(toy, 'make_kits', _KitsWithLibraries)
+    monkeypatch.setattr(toy, 'make_agent_kits', _KitsWithLibraries)
     build(toy_tasks, assignments, tiny_base, tmp_path / 'out')
     (runtime, own), (other_runtime, other) = (
         row['environment'] for row in load_rows(tmp_path / 'out')

@@ -26,8 +26,7 @@ from flows.validations import (
     write_validation,
 )
 from miners.discovery.budgets import GitHubToken
-from miners.discovery.candidate_profiles import load_candidate_profile
-from miners.discovery.candidates import Presence
+from miners.discovery.candidates import Presence, load_candidate_profile
 from miners.discovery.github_requests import RetryLimits
 from tests.github_server import Budgets, Hosted, Server, World, serving
 

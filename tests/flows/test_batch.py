@@ -20,9 +20,8 @@ from coevo.model.listener import Listener
 from coevo.storage import leases
 from coevo.storage.places import open_place
 from flows.batches import batch
-from flows.batches.batch import run_job
+from flows.batches.batch import BatchJob, JobOutcome, JobResult, Verb, run_job
 from flows.batches.contained import BatchLimits
-from flows.batches.jobs import BatchJob, JobOutcome, JobResult, Verb
 from tests.projects import NAME, junit, pom, source, write
 from tests.repos import commit, damage, init
 

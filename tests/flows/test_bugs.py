@@ -16,7 +16,7 @@ from coevo.model.profiles import Gate
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from coevo.snapshots.verification import verify_snapshot
-from coevo.storage import builds
+from coevo.storage import documents
 from coevo.storage.store import Partition, Store
 from flows import cohorts, mining
 from flows.pipeline import mine
@@ -131,12 +131,18 @@ def test_build_is_identified_by_its_code(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         (folder / 'module.py').write_text(text)
     assert (
-        len({builds.identify_build(one), builds.identify_build(other), builds.identify_build()})
+        len(
+            {
+                documents.identify_build(one),
+                documents.identify_build(other),
+                documents.identify_build(),
+            }
+        )
         == 3
     )
     (other / 'module.py').write_text('a = 1')
-    builds.identify_build.cache_clear()
-    assert builds.identify_build(one) == builds.identify_build(other)
+    documents.identify_build.cache_clear()
+    assert documents.identify_build(one) == documents.identify_build(other)
 
 
 def test_machine_trouble_and_bad_input_are_no_bugs() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coevo.storage.store import Store
-from flows.batches.jobs import Verb
+from flows.batches.batch import Verb
 from flows.candidates import advance_unchanged_walks, find_due_repositories, index_candidates
 from flows.pipeline import mine
 from tests.flows.crawling import crawled, github, many, validated

@@ -13,8 +13,14 @@ from coevo.model.errors import Bug
 from coevo.model.records import Commit, Pair
 from coevo.model.words import Walk
 from coevo.storage import months
-from coevo.storage.cohorts import LeftRepository, MissingReason, MissingRepository, MonthCohort
-from coevo.storage.months import CloneMoments, MonthRecord
+from coevo.storage.months import (
+    CloneMoments,
+    LeftRepository,
+    MissingReason,
+    MissingRepository,
+    MonthCohort,
+    MonthRecord,
+)
 from coevo.storage.store import Partition, Store
 from flows.cohorts import PairBugs, find_cohort
 from flows.validations import InvalidReason

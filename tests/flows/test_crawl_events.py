@@ -10,8 +10,7 @@ import pytest
 
 from flows.crawling.crawls import load_latest_candidates
 from flows.crawling.rows import EventKind
-from miners.discovery.candidate_profiles import load_candidate_profile
-from miners.discovery.candidates import CandidateReason, Presence
+from miners.discovery.candidates import CandidateReason, Presence, load_candidate_profile
 from tests.flows.crawling import crawled, github, rows
 from tests.github_server import Hosted, World
 

@@ -16,8 +16,7 @@ from flows.crawling.crawls import (
     lock_crawls_or_raise_and_clean,
 )
 from miners.discovery.budgets import Clock
-from miners.discovery.candidate_profiles import load_candidate_profile
-from miners.discovery.candidates import CandidateReason
+from miners.discovery.candidates import CandidateReason, load_candidate_profile
 from tests.flows.crawling import contents, crawled, github, many, rows
 from tests.github_server import Fault, Hosted
 

@@ -20,10 +20,9 @@ from coevo.command.main import main
 from coevo.model.families import Family
 from coevo.model.labels import list_contradiction_reasons
 from coevo.model.words import Label
-from flows.demo import history
+from flows.demo import stories
 from flows.demo.__main__ import DemoOptions, describe_next_commands, has_runtime, run_demo
-from flows.demo.comparison import list_differences
-from flows.demo.stories import FIRST, STORIES, ExpectedMethod, Story
+from flows.demo.stories import FIRST, STORIES, ExpectedMethod, Story, list_differences
 from tests.manual.pages import answered
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +40,7 @@ NOT_SHOWN = ('_timeout', '_infra', '_not_run')
 
 @pytest.mark.parametrize('story', [FIRST, *STORIES], ids=lambda story: story.name)
 def test_the_demo_has_constant_commit_ids(tmp_path: Path, story: Story) -> None:
-    commits = history.write_repository(tmp_path / 'repository', story)
+    commits = stories.write_repository(tmp_path / 'repository', story)
     assert list(commits) == [step.subject for step in story.steps]
     assert commits[story.steps[-1].subject] == HEADS[story.name]
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from flows.crawling.crawls import list_stamps, load_latest_candidates
-from miners.discovery.candidate_profiles import load_candidate_profile
-from miners.discovery.candidates import CandidateReason
+from miners.discovery.candidates import CandidateReason, load_candidate_profile
 from tests.flows.crawling import crawled, github, rows
 from tests.github_server import Hosted
 

@@ -10,7 +10,7 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.storage.place import Root
-from flows.batches.jobs import Verb
+from flows.batches.batch import Verb
 from flows.candidates import find_due_repositories
 from flows.crawling.crawls import load_stamps_at
 from flows.eligibility import Obstacle, check_not_withdrawn, load_eligibility

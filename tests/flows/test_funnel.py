@@ -20,8 +20,7 @@ from flows.console import (
     describe_next_step,
     print_report,
 )
-from flows.drop_examples import describe_examples
-from flows.funnel import build_funnel, count_labels
+from flows.funnel import build_funnel, count_labels, describe_examples
 from flows.missing_pairs import MineReport
 from packagers.funnel import FunnelStep
 from tests import segments

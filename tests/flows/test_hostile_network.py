@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.downloads import ArtifactDownloads
+from coevo.languages.java.tools.upstreams import ArtifactDownloads
 from flows.pipeline import mine
 from tests.projects import junit, mined, options, pom, source, write
 

@@ -14,9 +14,9 @@ from coevo.storage import leases
 from coevo.storage.store import Partition, Store
 from flows.batches.batch import JobFailure, name_repository_claim, write_failure_and_get_name
 from flows.batches.contained import ChildExit
-from flows.overview import survey_store
 from flows.repository_states import RepositoryState
 from flows.segment_keys import compute_mining_code_digest
+from flows.status import survey_store
 from flows.validations import InvalidReason
 from miners.discovery.candidates import CandidateReason
 from tests import segments

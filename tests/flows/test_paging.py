@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from flows.live.overdue import PAGE, read_pages
+from flows.live.reap import PAGE, read_pages
 
 
 @pytest.mark.parametrize('count', [0, 1, 199, 200, 201, 400, 450])

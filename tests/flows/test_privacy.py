@@ -22,7 +22,7 @@ from flows.pipeline import mine
 from flows.publication import publish_release
 from packagers import publishing
 from packagers.code_free import write_edition
-from packagers.withheld_gold import write_edition_without_gold
+from packagers.editions import write_edition_without_gold
 from tests.languages import toys
 from tests.projects import QUICK, write
 from tests.repos import commit

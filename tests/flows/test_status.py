@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.languages.builds import Build
+from coevo.languages.cells import Build
 from coevo.model.reasons import Reason
 from coevo.model.words import Stage
 from coevo.storage.store import Store
+from flows.funnel import MissingRuntime, advise_installation
 from flows.mining import describe_missing_runtime
-from flows.missing_runtimes import MissingRuntime, advise_installation
 from flows.status import summarise_repositories
 from tests import segments
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.languages.builds import Build
+from coevo.languages.cells import Build
 from coevo.languages.table import get_engine_version, suggest_split
 from coevo.storage.place import Url
 from coevo.storage.places import open_place

@@ -1,9 +1,9 @@
-"""Declarations of texts that tests write, as `coevo.languages.undoing` wants them."""
+"""Declarations of texts that tests write, as `coevo.languages.measures` wants them."""
 
 from __future__ import annotations
 
+from coevo.languages.measures import LocatedDeclaration
 from coevo.languages.table import get_reading
-from coevo.languages.undoing import LocatedDeclaration
 
 
 def located(language: str, path: str, text: str, name: str) -> LocatedDeclaration:

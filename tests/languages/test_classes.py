@@ -12,8 +12,8 @@ from coevo.command.main import main
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import Prediction
+from coevo.evaluation.results import load_suites
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import load_suites
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot

@@ -17,12 +17,17 @@ import psutil
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.capabilities import Capability, NotOfferedError
 from coevo.languages.cells import BorrowedSettings, CellEdits, CompiledTests, SettingsScope
-from coevo.languages.engine import Builder, BuiltPair, Engine, RunSettings
-from coevo.languages.observation import RunConditions
+from coevo.languages.engine import (
+    Builder,
+    BuiltPair,
+    Capability,
+    Engine,
+    NotOfferedError,
+    RunSettings,
+)
 from coevo.languages.surgery import Graft, StartTarget
-from coevo.languages.verdicts import KILLED, Verdict, VerdictBatch
+from coevo.languages.verdicts import KILLED, RunConditions, Verdict, VerdictBatch
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 from coevo.model.words import Outcome, Walk

@@ -12,8 +12,8 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.checkout import check_out
+from coevo.evaluation.results import load_suites
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import load_suites
 from coevo.exports.harbor import grading
 from coevo.exports.harbor.grading import make_folder_patch
 from coevo.snapshots import snapshot

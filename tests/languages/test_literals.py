@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.literals import draw_in_turns, group_words_in_literals, replace_pieces
+from coevo.evaluation.implement.variants import (
+    draw_in_turns,
+    group_words_in_literals,
+    replace_pieces,
+)
 from coevo.languages.table import get_reading
 
 

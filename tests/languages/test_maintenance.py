@@ -14,8 +14,8 @@ import pytest
 from coevo.command.main import main
 from coevo.evaluation.reporting.records import MaintenanceReport
 from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.results import load_suites
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import load_suites
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from tests.languages import toys

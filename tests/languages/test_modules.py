@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.suites.results import load_suites
+from coevo.evaluation.results import load_suites
 from coevo.model.families import Family
 from coevo.model.profiles import ModuleRules
 from coevo.model.single_revision_rows import SingleRevisionRow

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.suites.results import load_suites
+from coevo.evaluation.results import load_suites
 from coevo.model.words import Walk
 from flows.options import ReleaseOptions
 from flows.publication import publish_release

@@ -10,19 +10,17 @@ import pytest
 
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal
-from miners.discovery.candidate_profiles import (
-    CandidateProfile,
-    load_candidate_profile,
-    load_candidate_profiles,
-)
 from miners.discovery.candidates import (
     REASONS,
+    CandidateProfile,
     CandidateReason,
     Presence,
     RepositoryFacts,
     RepositoryMetadata,
     RootContent,
     find_reason_against,
+    load_candidate_profile,
+    load_candidate_profiles,
 )
 
 BUILT_IN = (

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from miners.discovery.crawls import count_source_files_and_lines
+from miners.cloning.mirror_git import count_source_files_and_lines
 from tests.repos import commit, init
 
 

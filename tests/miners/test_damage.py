@@ -10,8 +10,8 @@ import pytest
 from coevo.git.repository import Repository
 from miners.cloning.clones import obtain_clone
 from miners.cloning.damage import request_rebuild_for_suspect_commits
+from miners.cloning.mirror_git import load_crawl_time, record_clone_refs
 from miners.cloning.remotes import protect_commits_from_removal
-from miners.discovery.crawls import load_crawl_time, record_clone_refs
 from tests.miners.hosting import refs
 from tests.repos import commit, git, init
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.traces import ExecutedMethod, Trace
+from coevo.languages.verdicts import ExecutedMethod, Trace
 from coevo.model.dependencies import CoupledBy, Dependency
 from coevo.model.records import Candidate
 from miners.diffs.changes import PairChange, compute_candidate_id
-from miners.diffs.delta import Delta, DependencySource, Traces, compute_delta
+from miners.diffs.coupling import Delta, DependencySource, Traces, compute_delta
 from tests.miners.pairs_of import MAIN, diffed, only
 
 NO_LINES = 0

@@ -14,10 +14,9 @@ from coevo.git.repository import Repository
 from coevo.model.errors import Transient
 from coevo.storage.clone_folders import ClonePins, locate_clone, wait_for_use_lock
 from miners.cloning.clones import obtain_clone, pin_clone, pin_existing_clone
-from miners.cloning.mirror_git import count_bytes
+from miners.cloning.mirror_git import CRAWL, count_bytes, load_crawl_time, record_clone_refs
 from miners.cloning.remotes import FetchLimits, protect_commits_from_removal
 from miners.cloning.tombstones import evict_clones_to_make_room
-from miners.discovery.crawls import CRAWL, load_crawl_time, record_clone_refs
 from tests.git_server import Fault
 from tests.miners.hosting import Host, hosting, refs
 from tests.open_files import list_open_files

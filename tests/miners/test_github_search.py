@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from coevo.model.errors import Fatal
-from miners.discovery.github_search import (
+from miners.discovery.github import (
     CAP,
     SearchOutcome,
     SearchPart,

@@ -10,7 +10,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.trees import open_tree
 from coevo.languages.java.refactorings.miner import RefactoringMiner
-from coevo.languages.layout import Side
+from coevo.languages.reading import Side
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
 from miners.diffs.only_refactored import (

@@ -18,8 +18,8 @@ from coevo.model.errors import Fatal, Transient
 from coevo.storage.clone_folders import locate_clone
 from miners.cloning import clones
 from miners.cloning.clones import get_scratch_folder, obtain_clone
+from miners.cloning.mirror_git import CRAWL, record_clone_refs
 from miners.cloning.remotes import FetchLimits, protect_commits_from_removal
-from miners.discovery.crawls import CRAWL, record_clone_refs
 from miners.discovery.repository_drops import RepositoryReason, Unclonable
 from tests.git_server import Fault
 from tests.miners.hosting import PULLS, Host, hosting, noise, refs

@@ -11,14 +11,14 @@ from pydriller.metrics.process.contributors_count import ContributorsCount
 from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.words import Walk
-from miners.diffs.changes import diff_pair
-from miners.diffs.functions import (
+from miners.diffs.change_metrics import (
     LONGEST,
     FileHistory,
     FunctionMeasures,
     compute_file_history,
     measure_functions,
 )
+from miners.diffs.changes import diff_pair
 from tests.repos import commit, git, init, write, write_object
 
 JAVA = """\

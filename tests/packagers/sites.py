@@ -9,9 +9,8 @@ from pathlib import Path
 
 from coevo.evaluation.outcomes import AttemptProtocol, TaskOutcome
 from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import write_results
+from coevo.evaluation.results import write_or_remove_suites, write_results
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
-from coevo.evaluation.suites.results import write_or_remove_suites
 from coevo.model.families import SuiteAdequacy
 from coevo.model.records import compute_short_hash
 from coevo.model.segment import Segment

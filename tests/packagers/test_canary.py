@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.prompts.canary import add_canary, compute_canary
+from coevo.prompts import add_canary, compute_canary
 from coevo.snapshots.snapshot import open_snapshots
 from coevo.storage.store import Store
 from packagers.plan import BuiltTasks

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.command.main import main
+from coevo.model.dictionary import NAMES_AND_FACTS, OF_OTHERS, find_third_party_paths
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.model.schema import TABLES
-from coevo.model.texts import NAMES_AND_FACTS, OF_OTHERS, find_third_party_paths
 from coevo.snapshots import snapshot, verification
 from coevo.snapshots.code_free.recipes import TextPiece, join_pieces
 from coevo.snapshots.rules import SnapshotRule
@@ -103,7 +103,7 @@ def test_every_column_is_classified_as_text_or_fact(table: str) -> None:
 
 
 def test_unclassified_column_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr('coevo.model.texts.NAMES_AND_FACTS', NAMES_AND_FACTS - {'signature'})
+    monkeypatch.setattr('coevo.model.dictionary.NAMES_AND_FACTS', NAMES_AND_FACTS - {'signature'})
     find_third_party_paths.cache_clear()
     try:
         with pytest.raises(TypeError, match='signature'):

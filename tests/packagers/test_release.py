@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import EXPLANATIONS
+from coevo.model.records import Drop
 from coevo.model.schema import TABLES, build_arrow_schema
 from coevo.model.words import MethodChange, Stage, Track
 from coevo.snapshots import snapshot
@@ -25,9 +25,9 @@ from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from packagers import dictionary
 from packagers.funnel import compute_funnel
-from packagers.parquet import write_table
 from packagers.plan import BuiltTasks
 from packagers.release import ReleaseReport
+from packagers.row_files import write_table
 from packagers.rows import Rows, gather_rows
 from tests import segments, snapshots
 from tests.segments import PARTITION, UPDATE, method_id, pair_id, segment

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.reasons import Reason
+from coevo.model.records import Drop
 from coevo.model.words import Stage
 from packagers.row_files import RowFile, RowPacker, Sorter
 from tests import segments

@@ -19,7 +19,7 @@ from coevo.model.schema import TABLES, build_table
 from coevo.model.words import Walk
 from coevo.snapshots.table_files import build_row_groups
 from coevo.storage.store import Store
-from packagers.parquet import write_table
+from packagers.row_files import write_table
 from packagers.rows import Rows, gather_rows
 from tests import segments, snapshots
 

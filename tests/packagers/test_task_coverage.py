@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coevo.languages.traces import CoveredLine, Trace
+from coevo.languages.verdicts import CoveredLine, Trace
 from coevo.measures.coverage import measure_each_method
 from coevo.model.dependencies import CoupledBy, Dependency, DependencyList, Revised
 from coevo.model.method_rows import MethodRow

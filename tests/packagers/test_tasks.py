@@ -15,13 +15,11 @@ from coevo import prompts
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.model.dependencies import Dependency, Revised
-from coevo.model.drops import Drop
-from coevo.model.environments import Environment, LibraryEntry
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
-from coevo.model.pair_rows import PairRow
+from coevo.model.pair_rows import Environment, LibraryEntry, PairRow
 from coevo.model.quality import IsolatedCells
-from coevo.model.records import compute_short_hash
+from coevo.model.records import Drop, compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import MethodChange, Track, Walk

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from coevo.agents.apis.base import Document, get_token_count_at_path
-from coevo.agents.apis.fields import (
+from coevo.agents.apis.base import (
+    Document,
     Shape,
     allow_anything,
     check_model_name,
     check_scalar,
+    get_token_count_at_path,
     list_of,
     object_by_type,
     object_of,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from coevo.agents.apis.base import Document, get_token_count_at_path
-from coevo.agents.apis.fields import (
+from coevo.agents.apis.base import (
+    Document,
     Shape,
     allow_anything,
     check_model_name,
     check_scalar,
+    get_token_count_at_path,
     list_of,
     mapping_of,
     object_of,

@@ -16,13 +16,11 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.start_states import StartStates, list_code_files_changed_by_gold
 from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.repository import load_content
-from coevo.languages.builds import Build
-from coevo.languages.cells import CellEdits, CompiledTests
+from coevo.languages.cells import Build, CellEdits, CompiledTests
 from coevo.languages.engine import Builder, BuiltPair
-from coevo.languages.layout import Side
-from coevo.languages.observation import RunConditions
+from coevo.languages.reading import Side
 from coevo.languages.table import get_reading
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import RunConditions, Verdict
 from coevo.model.families import TestRole
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod, compute_short_hash

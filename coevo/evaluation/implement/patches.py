@@ -24,8 +24,7 @@ from coevo.evaluation.judging.unified_diffs import DiffSection, MalformedDiff, p
 from coevo.evaluation.outcomes import Detail
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository, load_content
-from coevo.languages.layout import Side
-from coevo.languages.reading import LanguageReading, RevisionTree
+from coevo.languages.reading import LanguageReading, RevisionTree, Side
 from coevo.languages.table import get_reading
 from coevo.model.task_rows import TaskRow
 from coevo.starts.isolated_cells import Files

@@ -17,7 +17,7 @@ from coevo.evaluation.judging.unified_diffs import DiffSection, MalformedDiff, p
 from coevo.evaluation.outcomes import Detail
 from coevo.git.patches import is_text
 from coevo.git.process import ENVIRONMENT
-from coevo.languages.layout import Side
+from coevo.languages.reading import Side
 from coevo.languages.table import (
     detect_file_language,
     get_reading,

@@ -14,8 +14,7 @@ from coevo.evaluation.outcomes import Detail, Placebo, TaskOutcome
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.worth import Adequacy
-from coevo.languages.observation import MainSources
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import MainSources, Verdict
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome, Track
 

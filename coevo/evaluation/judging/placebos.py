@@ -20,7 +20,7 @@ from random import Random
 
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.steadiness import run_alone
+from coevo.evaluation.judging.submitted_tests import run_alone
 from coevo.evaluation.judging.task_context import TaskContext, recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Placebo

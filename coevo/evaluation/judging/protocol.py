@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.matching import match_targets
 from coevo.evaluation.judging.neighbours import NeighbourResult, check_neighbours
 from coevo.evaluation.judging.outcomes import (
     GradingResult,
@@ -22,21 +21,24 @@ from coevo.evaluation.judging.outcomes import (
 )
 from coevo.evaluation.judging.placebos import PlaceboRunner, PlaceboSubject
 from coevo.evaluation.judging.preconditions import PreconditionChecker, PreconditionResult
-from coevo.evaluation.judging.steadiness import PASSES, rerun_failing, rerun_passing, run_alone
-from coevo.evaluation.judging.submitted_cells import (
+from coevo.evaluation.judging.submitted_tests import (
+    PASSES,
     OldCells,
     choose_shown_sources_with_cpu_seconds,
     compile_old_cells,
+    match_targets,
+    rerun_failing,
+    rerun_passing,
+    run_alone,
 )
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import SourceFile
-from coevo.languages.observation import RunConditions
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_reading
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import RunConditions, Verdict
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 

@@ -12,7 +12,7 @@ from coevo.evaluation.ledger import Ledger
 from coevo.git.repository import Repository, load_content
 from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.engine import BuiltPair
-from coevo.languages.observation import RunConditions
+from coevo.languages.verdicts import RunConditions
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.model import codec
 from coevo.model.records import Pair, TestMethod

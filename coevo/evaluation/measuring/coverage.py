@@ -12,11 +12,11 @@ from typing import Protocol
 
 from coevo.evaluation.judging.task_context import SubmissionContext
 from coevo.git.repository import Repository, load_content
-from coevo.languages.capabilities import Capability
+from coevo.languages.engine import Capability
 from coevo.languages.measures import Assertions
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_measures, get_reading, offers_capability
-from coevo.languages.traces import CoveredLine, Trace
+from coevo.languages.verdicts import CoveredLine, Trace
 from coevo.measures.coverage import mark_executed_at_new, measure_coverage_of_methods
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.model.dependencies import Dependency, Revised, select_called_or_all_dependencies

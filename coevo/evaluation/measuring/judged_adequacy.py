@@ -1,16 +1,18 @@
-"""The adequacy of graded targets, as far as they pass on the new code."""
+"""The adequacy of graded targets, as far as they pass on the new code and do not copy it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.outcomes import GradingResult, TargetResult, decide_outcome
 from coevo.evaluation.judging.placebos import PlaceboRunner, PlaceboSubject
 from coevo.evaluation.judging.protocol import passes
-from coevo.evaluation.judging.steadiness import rerun_with_failing_edit
+from coevo.evaluation.judging.submitted_tests import rerun_with_failing_edit
 from coevo.evaluation.judging.task_context import SubmissionContext, TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.adequacy import TargetMeasures, measure_targets
@@ -18,12 +20,95 @@ from coevo.evaluation.measuring.gold import GoldMethod, load_measured_gold
 from coevo.evaluation.measuring.neighbour_strength import find_weakened_neighbours
 from coevo.evaluation.measuring.pit import add_pit_kills
 from coevo.evaluation.measuring.strict import preserves_oracle
-from coevo.languages.capabilities import Capability
+from coevo.languages.engine import Capability
+from coevo.languages.prints import LexicalRules
 from coevo.languages.table import get_reading, offers_capability
-from coevo.measures.copied_code import Gram, has_copy, list_body_grams, list_file_grams
 from coevo.measures.declaration_pairs import find_method_or_constructor
 from coevo.model.dependencies import Revised
 from coevo.snapshots.snapshot import OpenedSnapshots
+
+# Find a test file that copies the code under test: nearly its body, by normalised tokens.
+#
+# Such a test compares the code with itself. Names of variables, the values of literals, comments
+# and layout do not matter; operators, keywords, the names of calls and the order of tokens do.
+
+# Tokens of a gram, the least grams of a body that tell it from other code, and the share of them
+# that a copy has.
+GRAM = 5
+LEAST_GRAMS = 8
+LEAST_SHARE = 0.8
+
+_TOKEN = re.compile(rb'\d[\w.]*|[^\W\d]\w*|==|!=|<=|>=|&&|\|\||<<|>>|\+\+|--|[^\w\s]')
+_WORD = re.compile(rb'[^\W\d]')
+_KEYWORDS = frozenset(
+    b'if else elif for while do switch case match return yield break continue throw raise try '
+    b'except catch finally with lambda func def not and or in is new go defer select range'.split()
+)
+# Any code is full of these: names, literals, assignments, and lists of them.
+_COMMON = frozenset((b'w', b'n', b's', *(bytes([sign]) for sign in b'.,;=:()[]{}'), b'return'))
+# Stands in the place of a string.
+_STRING = b' \x00 '
+_ENDS = re.compile(rb'^\w*(?:"""|\'\'\'|["\'`])|(?:"""|\'\'\'|["\'`])$')
+
+Gram = tuple[bytes, ...]
+
+
+def list_body_grams(body: bytes, rules: LexicalRules) -> frozenset[Gram]:
+    """Return the grams of the body of a method that tell it from other code."""
+    code, _ = _split_strings(body, rules)
+    return _make_grams(code)
+
+
+def list_file_grams(file: bytes, rules: LexicalRules) -> frozenset[Gram]:
+    """Return the grams of a file, also those within its strings.
+
+    A string may be code that a test compiles or executes.
+    """
+    code, strings = _split_strings(file, rules)
+    within = (_split_strings(string, rules)[0] for string in strings)
+    return _make_grams(code).union(*map(_make_grams, within))
+
+
+def has_copy(body: frozenset[Gram], file: frozenset[Gram]) -> bool:
+    """Return whether a file has nearly all grams of a body; False for a body with few of them."""
+    return len(body) >= LEAST_GRAMS and len(body & file) >= LEAST_SHARE * len(body)
+
+
+def _split_strings(text: bytes, rules: LexicalRules) -> tuple[bytes, list[bytes]]:
+    """Return code without comments and with a mark for each string, and the contents of these."""
+    code: list[bytes] = []
+    strings: list[bytes] = []
+    end = 0
+    for literal in rules.list_comments_and_strings(text):
+        code.append(text[end : literal.start()])
+        end = literal.end()
+        if literal.lastgroup in ('string', 'template'):
+            strings.append(_ENDS.sub(b'', literal[0]))
+            code.append(_STRING)
+    return b''.join((*code, text[end:])), strings
+
+
+def _normalise_tokens(code: bytes) -> Iterator[bytes]:
+    """Yield the tokens of code; names, numbers and strings lose their spelling."""
+    tokens = [token[0] for token in _TOKEN.finditer(code)]
+    for token, following in pairwise([*tokens, b'']):
+        if token == _STRING.strip():
+            yield b's'
+        elif token[:1].isdigit():
+            yield b'n'
+        elif not _WORD.match(token) or token in _KEYWORDS or following == b'(':
+            yield token
+        else:
+            yield b'w'
+
+
+def _make_grams(code: bytes) -> frozenset[Gram]:
+    tokens = tuple(_normalise_tokens(code))
+    grams = (tokens[at : at + GRAM] for at in range(len(tokens) - GRAM + 1))
+    return frozenset(gram for gram in grams if not _COMMON.issuperset(gram))
+
+
+# The adequacy of graded targets, as far as they pass on the new code.
 
 
 def find_targets_copying_changed_code(

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 
 from coevo.evaluation.assignments import locate_target
 from coevo.evaluation.judging.neighbours import NeighbourResult
-from coevo.evaluation.judging.steadiness import run_alone
+from coevo.evaluation.judging.submitted_tests import run_alone
 from coevo.evaluation.judging.task_context import TaskContext, recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.adequacy import select_released_mutants
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.suites.maintained_kills import measure_kills
-from coevo.languages.capabilities import Capability
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
+from coevo.languages.engine import Capability
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_measures, get_reading, offers_capability
 from coevo.measures.edited_cells import EditedCellRunner

@@ -23,8 +23,7 @@ from coevo.evaluation.reporting.figures import (
     open_results,
     run_script,
 )
-from coevo.evaluation.results import load_results
-from coevo.evaluation.suites.results import load_suites
+from coevo.evaluation.results import load_results, load_suites
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
 

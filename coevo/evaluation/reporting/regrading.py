@@ -17,8 +17,7 @@ from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import load_results, write_junit, write_results
-from coevo.evaluation.suites.results import load_suites
+from coevo.evaluation.results import load_results, load_suites, write_junit, write_results
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.languages.error_classes import ErrorClass
 from coevo.languages.fixes import FixRule
+from coevo.languages.measures import ErrorClass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,16 +16,14 @@ from coevo.evaluation.reporting import report
 from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.reporting.regrading import regrade_row
 from coevo.evaluation.reporting.report import make_report
-from coevo.evaluation.results import NAME, load_results
-from coevo.evaluation.submission.coverage import describe_coverage
+from coevo.evaluation.results import NAME, load_results, load_suites
 from coevo.evaluation.submission.drafting import describe_missing_cutoff
-from coevo.evaluation.submission.folder import SubmissionFolder
+from coevo.evaluation.submission.folder import SubmissionFolder, describe_coverage
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
+from coevo.snapshots.cutoffs import find_model
 from coevo.snapshots.manifests import refuse_private
-from coevo.snapshots.models import find_model
 from coevo.snapshots.snapshot import load_manifest
 
 _Row = MethodResult | SuiteResult

@@ -10,7 +10,13 @@ from typing import TypeVar
 
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import NAME as METHODS, load_results, write_results
+from coevo.evaluation.results import (
+    NAME as METHODS,
+    load_results,
+    load_suites,
+    write_or_remove_suites,
+    write_results,
+)
 from coevo.evaluation.submission.folder import (
     NAME,
     RESULTS,
@@ -20,9 +26,8 @@ from coevo.evaluation.submission.folder import (
     parse_metadata,
 )
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import load_suites, write_or_remove_suites
 from coevo.model.errors import Fatal
-from coevo.snapshots.models import LanguageModel, find_model
+from coevo.snapshots.cutoffs import LanguageModel, find_model
 from coevo.storage import durable
 from coevo.storage.bounded_reading import UnreadableContent, load_file, parse_json
 

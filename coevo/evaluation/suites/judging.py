@@ -1,4 +1,4 @@
-"""The grading of one submitted suite: each test runs in fresh processes, once observed.
+"""The grading of one submitted suite, as it is and after mechanical fixes.
 
 The start state is the revision without the file, so that gold is not there. A test that passes
 under observation runs once more without it (docs/trust.md, "What a submitted patch cannot do").
@@ -8,34 +8,37 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.outcomes import GradingResult
 from coevo.evaluation.judging.protocol import check_builds, find_code_shadows, make_shadow_refusal
-from coevo.evaluation.judging.steadiness import run_alone
-from coevo.evaluation.judging.submitted_cells import choose_shown_sources_with_cpu_seconds
+from coevo.evaluation.judging.submitted_tests import (
+    choose_shown_sources_with_cpu_seconds,
+    run_alone,
+)
 from coevo.evaluation.judging.task_context import GradingCase, TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.measuring import measure_suite_with_cpu_seconds
 from coevo.evaluation.suites.outcomes import SuiteRunResult
-from coevo.evaluation.suites.records import SuiteOutcome, SuiteTest
+from coevo.evaluation.suites.records import SuiteFix, SuiteOutcome, SuiteTest
 from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.error_classes import ErrorClass
-from coevo.languages.fixes import TestFailure
-from coevo.languages.observation import RunConditions
-from coevo.languages.table import get_measures, get_reading
-from coevo.languages.verdicts import Verdict
+from coevo.languages.fixes import MechanicalFixer, ProjectFiles, TestFailure
+from coevo.languages.measures import ErrorClass
+from coevo.languages.table import get_fixer, get_measures, get_reading
+from coevo.languages.verdicts import RunConditions, Verdict
 from coevo.measures.declaration_pairs import find_type_under_test
 from coevo.model.families import MOST_TESTS
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import describe_verdict
+
+# The grading of one submitted suite: each test runs in fresh processes, once observed.
 
 
 def grade_suite(
@@ -320,3 +323,74 @@ class SuiteAnnotator:
         if known is None or test.outcome is not Outcome.COMPILE_ERROR or test.signature is None:
             return None
         return known.classify_error(test.signature)
+
+
+# The scenario of mechanical fixes: a submitted suite is fixed by rules, then graded.
+#
+# MultiFileTest grades each answer as it is, after people fixed its mechanical errors, and after its
+# model did. Here rules stand in for the people: each reads what a run said of a test, and corrects
+# the file if the files of the project leave one correction. After each round the tests run again.
+
+MOST_ROUNDS = 8
+"""The most rounds of fixes of a suite; the paper's fixes average two to six lines."""
+
+
+def grade_fixed_suite(
+    context: TaskContext,
+    case: GradingCase,
+    methods: Mapping[str, TestMethod],
+    ledger: Ledger | None,
+) -> GradingResult:
+    """Fix a suite as far as rules go, and grade the result with its fixes.
+
+    A round that leaves the file without tests, or without any that can be run, is not taken. Raises:
+    what `grade_suite` raises.
+    """
+    assert case.patched is not None, 'a file with tests is there'
+    source, project = case.patched, _open_project(context, case)
+    fixes: list[SuiteFix] = []
+    spent = 0.0
+    graded = run_suite_tests(context, source, methods, ledger)
+    for _ in range(MOST_ROUNDS):
+        failures = graded.suite.failures if graded.suite is not None else ()
+        fixed, new = _apply_fixes(get_fixer(context.pair.language), project, source, failures)
+        if not new:
+            break
+        methods_or_result = find_submitted_tests(replace(case, patched=fixed), context.repository)
+        if isinstance(methods_or_result, SuiteRunResult):
+            break
+        source, methods, fixes = fixed, methods_or_result, [*fixes, *new]
+        spent += graded.cpu_seconds
+        graded = run_suite_tests(context, source, methods, ledger)
+    result = measure_graded_suite(context, source, methods, graded, ledger)
+    return replace(
+        result,
+        suite=result.suite and replace(result.suite, fixes=tuple(fixes)),
+        cpu_seconds=result.cpu_seconds + spent,
+    )
+
+
+def _open_project(context: TaskContext, case: GradingCase) -> ProjectFiles:
+    """Return the files beside the submitted one, which no fix changes."""
+    task = context.assignment.task
+    return ProjectFiles(
+        tree=get_reading(task.language).open_tree(context.repository, case.tests_rev),
+        path=task.test_file,
+        list_imports=get_fixer(task.language).list_bound_names_with_imports,
+    )
+
+
+def _apply_fixes(
+    fixer: MechanicalFixer, project: ProjectFiles, source: bytes, failures: Iterable[TestFailure]
+) -> tuple[bytes, list[SuiteFix]]:
+    """Return the file after one fix for each cause of failures, and the fixes."""
+    fixes = dict[SuiteFix, None]()
+    for failure in dict.fromkeys(failures):
+        fix = fixer.propose_fix(project, source, failure)
+        if fix is None:
+            continue
+        row = SuiteFix(rule=fix.rule, text=fix.text)
+        if row not in fixes and fix.source != source:  # several tests may lack one import
+            source = fix.source
+            fixes[row] = None
+    return source, list(fixes)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from coevo.evaluation.judging.outcomes import GradingResult
 from coevo.evaluation.judging.protocol import check_builds
-from coevo.evaluation.judging.submitted_cells import choose_shown_sources_with_cpu_seconds
+from coevo.evaluation.judging.submitted_tests import choose_shown_sources_with_cpu_seconds
 from coevo.evaluation.judging.task_context import GradingCase, TaskContext, recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail

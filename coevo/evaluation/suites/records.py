@@ -26,8 +26,8 @@ from coevo.evaluation.records import (
     TableVersion,
     Tampered,
 )
-from coevo.languages.error_classes import ErrorClass
 from coevo.languages.fixes import FixRule
+from coevo.languages.measures import ErrorClass
 from coevo.model.column import Choice, Column, LanguageName, RepoName, SandboxName
 from coevo.model.families import (
     ExpectedAction,

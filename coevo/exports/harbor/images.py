@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.model.environments import Environment
+from coevo.model.pair_rows import Environment
 
 WORK_FOLDER = '/app'
 """The folder of the start state in the agent's container."""

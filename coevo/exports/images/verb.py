@@ -148,7 +148,7 @@ def _open_base(word: str) -> Iterator[Path | None]:
     elif Path(word).is_file():  # own name: the user's
         yield Path(word)  # own name: the user's
     else:
-        from coevo.exports.images.daemon import save_image
+        from coevo.exports.images.archives import save_image
         from coevo.exports.images.layout import parse_image_name
 
         with tempfile.TemporaryDirectory(prefix='coevo-base-') as scratch:
@@ -176,7 +176,7 @@ def _run_export(arguments: argparse.Namespace) -> int:
 
 
 def _run_load(arguments: argparse.Namespace) -> int:
-    from coevo.exports.images.daemon import load_images_into_engine, open_engine
+    from coevo.exports.images.archives import load_images_into_engine, open_engine
 
     images = _select_images(arguments)
     with open_engine() as client:
@@ -185,7 +185,7 @@ def _run_load(arguments: argparse.Namespace) -> int:
 
 
 def _run_push(arguments: argparse.Namespace) -> int:
-    from coevo.exports.images.daemon import load_images_into_engine, open_engine, push_images
+    from coevo.exports.images.archives import load_images_into_engine, open_engine, push_images
     from coevo.exports.images.layout import parse_image_name
 
     registry = parse_image_name(arguments.to)

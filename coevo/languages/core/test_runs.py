@@ -1,4 +1,5 @@
-"""Runs tests by one order to a fresh process in the sandbox, and collects its report.
+"""Runs tests by one order to a process in the sandbox: a fresh one, or one of a sandbox that stays
+open.
 
 The code under test cannot write the report: a program of coevo's above it does, under a nonce that
 the code does not know.
@@ -7,7 +8,7 @@ the code does not know.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -18,14 +19,21 @@ from coevo.languages.core.test_processes import (
     SLOWER_THAN_PASSING,
     CpuBounds,
     RunEventListener,
+    dismiss_process,
+    listen_until_over,
+    read_error_output_between_marks,
     send_only_order,
+    send_order_parts,
     wait_and_describe_ending,
     watch_limits,
 )
 from coevo.languages.verdicts import KILLED, Verdict
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from coevo.sandboxes.sandbox import Job, Sandbox
+from coevo.sandboxes.names import BUBBLEWRAP
+from coevo.sandboxes.sandbox import Job, Process, Sandbox
+
+# Runs tests by one order to a fresh process in the sandbox, and collects its report.
 
 
 class ProcessReport(RunEventListener[Any], Protocol):
@@ -171,3 +179,142 @@ class PassingTimes:
         """Remember the CPU time of a test if its verdict is a pass; ignore any other verdict."""
         if verdict is not None and verdict.outcome is Outcome.PASS:
             self._slowest[method] = max(self._slowest.get(method, 0.0), verdict.cpu_seconds)
+
+
+# Runs tests in sandboxes that stay open for further runs; the least recently used is closed first.
+#
+# If a session gives no reliable result, a fresh process in a sandbox of its own decides. That is so
+# if the run did not go to its end, if the process was killed from outside, or if the session
+# refuses the run.
+
+# CPU and wall seconds for all runs of a session.
+SESSION_SECONDS = 30 * 86400.0
+
+Run_contra = TypeVar('Run_contra', bound=TestRun[Any], contravariant=True)
+Run = TypeVar('Run', bound=TestRun[Any])
+Key = TypeVar('Key', bound=Hashable)
+
+
+class SessionOrders(Protocol[Run_contra]):
+    """The job that starts one session of a language, and the orders for its runs."""
+
+    def make_session_job(self) -> Job:
+        """Return the job that starts the session, with its channel on standard output."""
+
+    def make_session_head(self) -> bytes:
+        """Return what the session reads from its standard input before the first run."""
+
+    def make_session_order(
+        self, run: Run_contra, nonce: str, key: str, mark: str
+    ) -> Sequence[bytes]:
+        """Return the order for one run, in parts that are sent one after the other.
+
+        nonce  must precede each event of the run
+        key    authenticates the events that no test may forge
+        mark   the process must print it on a line before and after all that the run writes to
+               standard error
+        """
+
+
+class Sessions(Generic[Key, Run, Report]):
+    """The open sessions of one thread, for one repository, each under a key.
+
+    A session is a sandbox with a process that runs tests several times. At most `most` are open at
+    once; the least recently used is closed first.
+    """
+
+    def __init__(self, sandbox: Sandbox, most: int) -> None:
+        self._sandbox, self._most = sandbox, most
+        self._open: dict[Key, _Session[Run, Report]] = {}
+        self._refused: set[Key] = set()
+
+    def run_in_session_counting_cpu_seconds(
+        self, key: Key, run: Run, make_orders: Callable[[], SessionOrders[Run]]
+    ) -> tuple[RunResult[Report] | None, float]:
+        """Run tests in the session of a key; start one if none is open or the open one is over.
+
+        Returns the result and the CPU seconds spent. The result is None if a fresh process must
+        decide: the run did not go to its end, the session refuses it, or the sandbox is not
+        Bubblewrap.
+        """
+        if key in self._refused or self._sandbox.name != BUBBLEWRAP:
+            return None, 0.0
+        spent = 0.0
+        session = self._open.pop(key, None)
+        if session is not None:
+            done, spent = session.run_counting_cpu_seconds(run)
+            if session.started:
+                self._keep_or_close(key, session)
+                return done, spent
+            session.close()
+        while len(self._open) >= self._most:
+            self._open.pop(next(iter(self._open))).close()
+        session = _Session(self._sandbox, make_orders())
+        done, more = session.run_counting_cpu_seconds(run)
+        if session.refuses_all:
+            self._refused.add(key)
+        self._keep_or_close(key, session)
+        return done, spent + more
+
+    def close(self) -> None:
+        """Close all open sessions."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def _keep_or_close(self, key: Key, session: _Session[Run, Report]) -> None:
+        if session.goes_on:
+            session.stop_watching_until_next_run()
+            self._open[key] = session  # the last entry is the most recently used
+        else:
+            session.close()
+
+
+class _Session(Generic[Run, Report]):
+    """An open session.
+
+    started      whether it accepted the last run
+    goes_on      whether it can accept another run
+    refuses_all  whether it reported on its last run that it refuses every run
+    """
+
+    def __init__(self, sandbox: Sandbox, orders: SessionOrders[Run]) -> None:
+        self._orders = orders
+        self._process: Process = sandbox.start(orders.make_session_job())
+        self._used = 0.0
+        self.started = self.goes_on = self.refuses_all = False
+        send_order_parts(self._process, orders.make_session_head())
+
+    def run_counting_cpu_seconds(self, run: Run) -> tuple[RunResult[Report] | None, float]:
+        """Run tests in the session, and set `started`, `goes_on` and `refuses_all`.
+
+        Returns the result, or None if the run did not go to its end, and the CPU seconds since the
+        last run.
+        """
+        nonce, key, mark = (secrets.token_hex(16) for _ in range(3))
+        heard: Report = run.make_report(key)
+        self._process.resume_sampling_and_limits()
+        order = self._orders.make_session_order(run, nonce, key, mark)
+        send_order_parts(self._process, *order)
+        stream = read_events(self._process.stdout, nonce, run.line_bytes)
+        bounds = replace(run.bounds, whole=run.most_cpu_seconds)
+        over = listen_until_over(self._process, stream, heard, bounds, self._used)
+        self.refuses_all = heard.is_refused_for_good
+        self.started, self.goes_on = (
+            heard.started,
+            heard.is_ready_for_another_run and not self.refuses_all,
+        )
+        status = (heard.status or '') if over else wait_and_describe_ending(self._process)
+        spent = self._process.get_cpu_seconds() - self._used
+        self._used += spent
+        if not heard.is_report_decisive(status, over=over):
+            return None, spent
+        noise = read_error_output_between_marks(self._process, mark)
+        return RunResult(heard=heard, status=status, cpu_seconds=spent, noise=noise), spent
+
+    def stop_watching_until_next_run(self) -> None:
+        """Stop watching the process until the next run."""
+        self._process.pause_sampling_and_limits()
+
+    def close(self) -> None:
+        """End the process; it may end by itself first."""
+        dismiss_process(self._process)

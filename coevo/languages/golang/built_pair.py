@@ -15,9 +15,9 @@ import posixpath
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coevo.languages.builds import Build
 from coevo.languages.cells import (
     BorrowedSettings,
+    Build,
     CellEdits,
     CellKey,
     CheckedSource,
@@ -36,10 +36,18 @@ from coevo.languages.golang.ends import GoBuiltEnd
 from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns, run_go_test
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import GoRunResult, parse_trace
-from coevo.languages.observation import PLAIN, RunConditions, mark_unconfirmed_pass
-from coevo.languages.traces import Trace, TraceBatch, unite_traces
-from coevo.languages.verdicts import ProjectRun, Verdict, VerdictBatch
-from coevo.model.environments import Environment
+from coevo.languages.verdicts import (
+    PLAIN,
+    ProjectRun,
+    RunConditions,
+    Trace,
+    TraceBatch,
+    Verdict,
+    VerdictBatch,
+    mark_unconfirmed_pass,
+    unite_traces,
+)
+from coevo.model.pair_rows import Environment
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome
 

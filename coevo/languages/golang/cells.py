@@ -9,17 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from coevo.languages.cells import CellKey
-from coevo.languages.core.cell_files import StandIn, find_stand_ins, require_unread
-from coevo.languages.core.sessions import Sessions
-from coevo.languages.core.test_runs import run_in_fresh_process
+from coevo.languages.core.cell_files import StandIn, find_stand_ins, pack_files, require_unread
+from coevo.languages.core.test_runs import Sessions, run_in_fresh_process
 from coevo.languages.golang.channel import GoProcessReport
 from coevo.languages.golang.compiler import CompilerReply, GoCompiler
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import GoCellLayout, GoRunResult, GoTestRun
 from coevo.languages.golang.toolchains import OVERLAY
-from coevo.languages.observation import MainSources
-from coevo.languages.packed_files import pack_files
+from coevo.languages.verdicts import MainSources
 
 _MOST_BINARIES = 24
 _MOST_TREES = 12

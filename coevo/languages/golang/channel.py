@@ -18,8 +18,7 @@ from coevo.languages.core.channel import (
     judge_unended,
 )
 from coevo.languages.core.test_runs import is_killed_from_outside
-from coevo.languages.observation import ObservedCalls, explain_unconfirmed_pass
-from coevo.languages.verdicts import UNOBSERVED, Verdict
+from coevo.languages.verdicts import UNOBSERVED, ObservedCalls, Verdict, explain_unconfirmed_pass
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 

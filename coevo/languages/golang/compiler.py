@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from coevo.languages.core.cell_files import pack_files
 from coevo.languages.core.test_processes import (
     CpuBounds,
     dismiss_process,
@@ -28,7 +29,6 @@ from coevo.languages.core.test_processes import (
 from coevo.languages.golang.launch import COMPILING_DISK_BYTES, COMPILING_SECONDS, make_compiler_job
 from coevo.languages.golang.standard_library import PreparedToolchain
 from coevo.languages.golang.toolchains import CACHES, OVERLAY, SOURCES
-from coevo.languages.packed_files import pack_files
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Process, Sandbox
 from coevo.storage.beneath import SafePath, join_beneath

@@ -7,8 +7,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coevo.languages.builds import Build, make_build_without_runtime
-from coevo.languages.cells import CellKey
+from coevo.languages.cells import Build, CellKey, make_build_without_runtime
 from coevo.languages.golang.cells import GoCells
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.projects import GoProject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from coevo.languages.core.engines import RunEngine
-from coevo.languages.core.sessions import Sessions
+from coevo.languages.core.test_runs import Sessions
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.cells import GoCells

@@ -14,11 +14,8 @@ from pathlib import Path
 from coevo.languages.declarations import SourceFile
 from coevo.languages.golang.launch import make_variables
 from coevo.languages.golang.module_store import download_modules, list_module_cache_paths
+from coevo.languages.golang.reading.imports import find_owning_module, list_workspace_replacements
 from coevo.languages.golang.reading.layout import GO_MOD, GO_WORK, VENDORING
-from coevo.languages.golang.reading.module_paths import (
-    find_owning_module,
-    list_workspace_replacements,
-)
 from coevo.languages.golang.reading.tests import find_tests
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import (
@@ -30,9 +27,9 @@ from coevo.languages.golang.toolchains import (
 )
 from coevo.languages.kits import Kit
 from coevo.languages.reading import RevisionTree
-from coevo.model.environments import Environment
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say
+from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Mount, Sandbox

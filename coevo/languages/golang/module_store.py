@@ -21,10 +21,14 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
-from coevo.languages.golang.go_command import ChecksumDatabase, load_machine_go_settings
-from coevo.languages.golang.toolchains import GoToolchain, locate_module_cache
-from coevo.model.environments import LibraryEntry
+from coevo.languages.golang.toolchains import (
+    ChecksumDatabase,
+    GoToolchain,
+    load_machine_go_settings,
+    locate_module_cache,
+)
 from coevo.model.errors import DamagedSnapshot, Transient
+from coevo.model.pair_rows import LibraryEntry
 from coevo.storage.beneath import PathFault, SafePath, UnsafePath, join_beneath
 from coevo.storage.bounded_reading import UnreadableContent, load_member, open_zip
 from coevo.storage.fetching import FetchAnswer, Fetcher

@@ -17,8 +17,7 @@ from coevo.languages.golang.launch import MODULE_FLAGS, OTHER_PROCESSORS, PROCES
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.runner import GoCellLayout, GoRunResult, GoTestRun
-from coevo.languages.observation import RunConditions
-from coevo.languages.verdicts import ProjectRun
+from coevo.languages.verdicts import ProjectRun, RunConditions
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 

@@ -15,8 +15,17 @@ from pathlib import Path
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.core.cell_files import CellFiles
+from coevo.languages.core.cell_files import CellFiles, pack_files
 from coevo.languages.golang.module_listing import ListedModule, ModuleLister, parse_hashes
+from coevo.languages.golang.reading.imports import (
+    ImportingFile,
+    add_workspace_replacements,
+    find_module_path_fault,
+    find_owning_module,
+    guess_root_import_path,
+    make_go_mod_path,
+    parse_module_path,
+)
 from coevo.languages.golang.reading.layout import (
     GO_MOD,
     GO_WORK,
@@ -26,20 +35,10 @@ from coevo.languages.golang.reading.layout import (
     is_go_package_file,
     is_test_path,
 )
-from coevo.languages.golang.reading.module_paths import (
-    ImportingFile,
-    add_workspace_replacements,
-    find_module_path_fault,
-    find_owning_module,
-    guess_root_import_path,
-    make_go_mod_path,
-    parse_module_path,
-)
 from coevo.languages.golang.reading.trees import GoTree, open_tree
 from coevo.languages.golang.standard_library import PreparedToolchain
 from coevo.languages.golang.toolchains import SOURCES, find_language_level_at, parse_numbers
-from coevo.languages.packed_files import pack_files
-from coevo.model.environments import LibraryEntry
+from coevo.model.pair_rows import LibraryEntry
 
 GO_SUM = 'go.sum'
 _MOST_MODULES = 64

@@ -8,11 +8,10 @@ from contextlib import ExitStack
 from datetime import date
 
 from coevo.git.repository import Repository
-from coevo.languages.builds import Build
+from coevo.languages.cells import Build
 from coevo.languages.core.cell_files import RevisionTrees
 from coevo.languages.core.engines import open_sandbox_and_workspace
 from coevo.languages.engine import RunSettings
-from coevo.languages.golang.go_command import load_machine_go_settings
 from coevo.languages.golang.module_listing import ModuleLister
 from coevo.languages.golang.projects import (
     GoProject,
@@ -23,7 +22,7 @@ from coevo.languages.golang.projects import (
 from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.standard_library import PreparedToolchain, prepare_toolchain
 from coevo.languages.golang.supply import GoSupply
-from coevo.languages.golang.toolchains import GoToolchain
+from coevo.languages.golang.toolchains import GoToolchain, load_machine_go_settings
 from coevo.model.records import Commit
 
 # The extensions of files that the go command reads in every folder that it compiles.

@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from coevo.languages.core.cell_files import StandIn
-from coevo.languages.core.sessions import SESSION_SECONDS
 from coevo.languages.core.test_processes import WALL_PER_CPU, CpuBounds
-from coevo.languages.core.test_runs import RunResult
+from coevo.languages.core.test_runs import SESSION_SECONDS, RunResult
 from coevo.languages.golang.channel import GoProcessReport, GoTestReport
 from coevo.languages.golang.launch import make_test_job
 from coevo.languages.golang.standard_library import PreparedToolchain
 from coevo.languages.golang.toolchains import BINARY, CACHES, OVERLAY, TREE_FILE
-from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace
+from coevo.languages.verdicts import CoveredLine, ExecutedMethod, Trace
 from coevo.sandboxes.sandbox import Job
 
 LOADING_SECONDS = 120.0
@@ -36,7 +35,7 @@ _PROJECT_COMMAND = ('test', f'-overlay={OVERLAY}/plain.json', '-count=1', '.')
 class GoCellLayout:
     """The tree, binary and working folder that all test processes of a cell share.
 
-    It is a `coevo.languages.core.sessions.SessionOrders`, and the key of the cell's session.
+    It is a `coevo.languages.core.test_runs.SessionOrders`, and the key of the cell's session.
 
     binary     its path on the host, and its file name; None if `go test` makes it
     root       the folder in which the tree is laid out

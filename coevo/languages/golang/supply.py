@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coevo.languages.findings import DoctorFinding
-from coevo.languages.golang.go_command import run_go
 from coevo.languages.golang.toolchains import (
     OLDEST,
     RELEASED,
@@ -18,7 +16,9 @@ from coevo.languages.golang.toolchains import (
     load_toolchain,
     locate_module_cache,
     parse_numbers,
+    run_go,
 )
+from coevo.languages.runtimes import DoctorFinding
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Say, ignore_message
 

@@ -6,16 +6,26 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from coevo.languages.builds import Build
-from coevo.languages.cells import BorrowedSettings, CellEdits, CellKey, CheckedSource, CompiledTests
+from coevo.languages.cells import (
+    BorrowedSettings,
+    Build,
+    CellEdits,
+    CellKey,
+    CheckedSource,
+    CompiledTests,
+)
 from coevo.languages.core.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
+from coevo.languages.java import pit
 from coevo.languages.java.building.compilation import VIA, is_syntax_error
 from coevo.languages.java.building.report import remove_project_options, take_suite_parameters
 from coevo.languages.java.cells.cells import JavaCells
-from coevo.languages.java.cells.compiled_cells import CompiledCell
-from coevo.languages.java.cells.runners import ModuleRunners, merge_worst_verdicts
+from coevo.languages.java.cells.compiled_cells import (
+    CompiledCell,
+    ModuleRunners,
+    merge_worst_verdicts,
+)
 from coevo.languages.java.jdk_worker import JdkWorker
-from coevo.languages.java.pit.run import make_pit_job, run_pit
+from coevo.languages.java.pit import make_pit_job, run_pit
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.runner import (
     LEAST_ONCE_PASSED,
@@ -24,14 +34,22 @@ from coevo.languages.java.processes.runner import (
     run_observed,
     run_targets,
 )
-from coevo.languages.java.tools import pit
 from coevo.languages.java.tracing.code_files import find_code_files
 from coevo.languages.java.umpire import run_by_maven
 from coevo.languages.mutation import ByteCodeMutants
-from coevo.languages.observation import PLAIN, MainSources, RunConditions
-from coevo.languages.traces import Trace, TraceBatch
-from coevo.languages.verdicts import NO_CLOCK, OPTIONS_REFUSED, ProjectRun, Verdict, VerdictBatch
-from coevo.model.environments import Environment
+from coevo.languages.verdicts import (
+    NO_CLOCK,
+    OPTIONS_REFUSED,
+    PLAIN,
+    MainSources,
+    ProjectRun,
+    RunConditions,
+    Trace,
+    TraceBatch,
+    Verdict,
+    VerdictBatch,
+)
+from coevo.model.pair_rows import Environment
 from coevo.model.quality import PitTrouble
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome

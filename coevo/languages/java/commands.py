@@ -14,15 +14,11 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.java.gradle.attempts import (
-    is_built_by_gradle,
-    make_gradle_command,
-    make_test_selection,
-)
-from coevo.languages.java.reading.poms import has_plugin_dependencies
+from coevo.languages.java.gradle import is_built_by_gradle, make_gradle_command, make_test_selection
+from coevo.languages.java.reading.project_files import has_plugin_dependencies
+from coevo.languages.located_types import repeat_method_for_running_classes
 from coevo.languages.reading import RevisionTree
-from coevo.languages.runners import repeat_method_for_running_classes
-from coevo.model.environments import Environment
+from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod
 
 SUREFIRE = 'org.apache.maven.plugins:maven-surefire-plugin:3.5.2:test'

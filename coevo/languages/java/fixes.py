@@ -15,7 +15,7 @@ from coevo.languages.declarations import MODULE, SourceFile
 from coevo.languages.fixes import Fix, FixRule, ProjectFiles, TestFailure, find_only, insert_line
 from coevo.languages.java import reading
 from coevo.languages.java.surgery.undo import format_import
-from coevo.languages.layout import Side
+from coevo.languages.reading import Side
 
 _TYPE = re.compile(r'cant\.resolve\S*(?: (?:class|variable|interface|enum|package))? (\w+)')
 _METHOD = re.compile(r'cant\.resolve\S* method (\w+)\(.*')

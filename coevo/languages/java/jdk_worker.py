@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection
 
-from coevo.languages.builds import Build
+from coevo.languages.cells import Build
 from coevo.languages.java.cells.cells import JavaCells
 from coevo.languages.java.processes.packed_trees import PackedTrees
 from coevo.languages.java.revisions.shared_builds import SharedBuilds

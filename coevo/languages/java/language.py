@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 from coevo.git.repository import Repository
-from coevo.languages.capabilities import EVERYTHING
-from coevo.languages.java import reading, surgery
+from coevo.languages.engine import EVERYTHING
+from coevo.languages.java import assertions, pit, reading, smells, surgery
+from coevo.languages.java.building import compilation
 from coevo.languages.java.commands import add_commands as add_commands
 from coevo.languages.java.engine import make_engine as make_engine
-from coevo.languages.java.gradle.choice import has_gradle_script
-from coevo.languages.java.kits.maven_kits import MavenKits
-from coevo.languages.java.kits.prompt_words import make_prompt_words as make_prompt_words
+from coevo.languages.java.gradle import has_gradle_script
+from coevo.languages.java.kits import MavenKits, make_prompt_words as make_prompt_words
 from coevo.languages.java.maven.pom_demand import find_pom_demand
-from coevo.languages.java.measures import MEASURES as MEASURES
 from coevo.languages.java.places import POM
 from coevo.languages.java.processes import workarounds
 from coevo.languages.java.processes.workarounds import suggest_workaround as suggest_workaround
+from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.refactorings.miner import RefactoringMiners
-from coevo.languages.java.tools import pit
-from coevo.languages.java.tools.findings import inspect_machine as inspect_machine
+from coevo.languages.java.surgery import defects, placebos, undo
 from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import find_alike_jdks, find_jdks
-from coevo.languages.java.tools.toolchain import list_tool_versions as list_tool_versions
-from coevo.languages.mutation import MutationTool
+from coevo.languages.java.tools.toolchain import (
+    inspect_machine as inspect_machine,
+    list_tool_versions as list_tool_versions,
+)
+from coevo.languages.measures import Measures
+from coevo.languages.mutation import MutationTool, UniversalMutator
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import FileSurgery
 from coevo.model.listener import Say, ignore_message
+
+# The measures of tests that Java offers, with any build tool.
+
+MEASURES = Measures(
+    assertions=assertions,
+    smells=smells,
+    mutation=UniversalMutator(suffix='.java', grammar=JAVA),
+    undoing=undo,
+    placebos=placebos,
+    defects=defects,
+    errors=compilation,
+)
 
 NAME = 'java'
 BUILD_FILES = (POM,)

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node, Parser
 
-from coevo.languages.error_classes import ErrorClass
-from coevo.languages.mutation import is_comment
+from coevo.languages.measures import ErrorClass
+from coevo.languages.mutation import UniversalMutator, is_comment
 from coevo.languages.python.commands import get_class_name
 from coevo.languages.python.reading.statements import is_text_statement
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tokens import DEDENT, INDENT, NEWLINE, PYTHON, PythonTokens
-from coevo.languages.universal_mutator import UniversalMutator
 from coevo.model.records import TestMethod
 
 # The number of arguments, without a message, of unittest's assertions (unittest.TestCase).
@@ -177,7 +176,7 @@ def _join_tokens(tokens: PythonTokens, node: Node) -> str:
 # Classify what keeps a Python test from loading, by the type of the exception.
 #
 # A signature is `TYPE@PLACE`, or `missing:NAME` if a test uses a name that the code lacks.
-# Implements `coevo.languages.error_classes.ErrorClassifier`.
+# Implements `coevo.languages.measures.ErrorClassifier`.
 
 _CLASSES: Mapping[str, ErrorClass] = {
     'AttributeError': ErrorClass.CANNOT_FIND_SYMBOL,

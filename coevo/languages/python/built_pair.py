@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coevo.languages.builds import Build
 from coevo.languages.cells import (
     BorrowedSettings,
+    Build,
     CellEdits,
     CellKey,
     CheckedSource,
@@ -16,32 +16,40 @@ from coevo.languages.cells import (
 )
 from coevo.languages.core.channel import TargetReport
 from coevo.languages.engine import find_no_shadowing, refuse_mutation
-from coevo.languages.observation import PLAIN, RunConditions, mark_unconfirmed_pass
 from coevo.languages.python.built import (
     BuiltEnd,
     PythonModule,
     find_nearest_folder,
     load_settings_files,
 )
-from coevo.languages.python.c_libraries import OBSERVER
 from coevo.languages.python.cell import PythonCell, digest_cell
 from coevo.languages.python.checking import compile_and_check
 from coevo.languages.python.commands import make_target
-from coevo.languages.python.environments import list_packages_with_digests
 from coevo.languages.python.events import derive_verdicts
-from coevo.languages.python.method_runs import MethodRuns
+from coevo.languages.python.method_runs import MethodRuns, run_project_tests
 from coevo.languages.python.reading.words import add_first_statement_lines
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.resolution import ResolutionFailure
+from coevo.languages.python.resolution import ResolutionFailure, list_packages_with_digests
+from coevo.languages.python.supply import OBSERVER
 from coevo.languages.python.tracing import (
     make_joint_trace,
     make_trace,
     select_watched_lines,
 )
-from coevo.languages.python.umpire import run_project_tests
-from coevo.languages.traces import Trace, TraceBatch, unite_reached_lines
-from coevo.languages.verdicts import NO_CLOCK, UNOBSERVED, ProjectRun, Verdict, VerdictBatch
-from coevo.model.environments import Environment, LibraryEntry
+from coevo.languages.verdicts import (
+    NO_CLOCK,
+    PLAIN,
+    UNOBSERVED,
+    ProjectRun,
+    RunConditions,
+    Trace,
+    TraceBatch,
+    Verdict,
+    VerdictBatch,
+    mark_unconfirmed_pass,
+    unite_reached_lines,
+)
+from coevo.model.pair_rows import Environment, LibraryEntry
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome
 

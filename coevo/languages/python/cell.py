@@ -10,14 +10,13 @@ from functools import cached_property
 from pathlib import Path
 
 from coevo.languages.cells import CellKey, CompiledTests
-from coevo.languages.core.cell_files import StandIn, find_stand_ins
-from coevo.languages.packed_files import Files
+from coevo.languages.core.cell_files import Files, StandIn, find_stand_ins
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.commands import make_target
+from coevo.languages.python.layout import TestNames, find_test_file_names, select_test_paths
 from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import PythonRunResult
-from coevo.languages.python.sides import TestNames, find_test_file_names, select_test_paths
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 

@@ -16,17 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from coevo.languages.cells import CellKey
-from coevo.languages.core.cell_files import require_unread
+from coevo.languages.core.cell_files import SECONDS, Files, pack_files, require_unread
 from coevo.languages.core.test_processes import WALL_PER_CPU
 from coevo.languages.core.test_runs import run_in_fresh_process
-from coevo.languages.observation import MainSources
-from coevo.languages.packed_files import SECONDS, Files, pack_files
 from coevo.languages.python.built import PythonModule
+from coevo.languages.python.byte_code import Said, select_sources, show_sources_beside_byte_code
 from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.events import is_below_conftest
 from coevo.languages.python.interpreters import PACKAGES, TREE
 from coevo.languages.python.launch import PythonSetup, make_test_job
-from coevo.languages.python.rewritten import Said
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import (
     LOADING_SECONDS,
@@ -37,8 +35,7 @@ from coevo.languages.python.runner import (
     SessionKey,
 )
 from coevo.languages.python.scripts import list_entry_points, make_scripts, make_tool_links
-from coevo.languages.python.shown_sources import select_sources, show_sources_beside_byte_code
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import MainSources, Verdict
 from coevo.model.errors import Transient
 from coevo.model.words import Outcome
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coevo.languages.cells import CheckedSource
-from coevo.languages.python.environments import InstalledPackages
 from coevo.languages.python.interpreters import TREE
 from coevo.languages.python.launch import PythonSetup, make_source_check_job
+from coevo.languages.python.resolution import InstalledPackages
 from coevo.languages.python.run_context import PythonRunContext
 
 _BYTES = 256 << 20

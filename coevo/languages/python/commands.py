@@ -9,11 +9,11 @@ import shlex
 from collections.abc import Sequence
 
 from coevo.languages.declarations import DeclaredType
+from coevo.languages.located_types import repeat_method_for_running_classes
 from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.reading.tests import is_collected
 from coevo.languages.reading import RevisionTree
-from coevo.languages.runners import repeat_method_for_running_classes
-from coevo.model.environments import Environment
+from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod
 
 

@@ -11,8 +11,7 @@ from typing import TypeGuard
 
 from packaging.utils import canonicalize_name
 
-from coevo.languages.builds import NEEDS_SUBMODULE, Build, make_build_without_runtime
-from coevo.languages.cells import CellKey
+from coevo.languages.cells import NEEDS_SUBMODULE, Build, CellKey, make_build_without_runtime
 from coevo.languages.python.built import (
     BuiltEnd,
     PythonModule,
@@ -23,23 +22,29 @@ from coevo.languages.python.built import (
     needs_submodule,
 )
 from coevo.languages.python.cells import PythonCells
-from coevo.languages.python.environments import InstalledPackages, list_packages_with_digests
-from coevo.languages.python.extensions import Extensions, build_extensions
-from coevo.languages.python.interpreter_choice import (
+from coevo.languages.python.interpreters import (
     RELEASED,
     Feature,
+    Interpreter,
     find_nearest_available,
     list_candidates,
 )
-from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import find_main_packages
-from coevo.languages.python.metadata import build_metadata_with_cpu_seconds
 from coevo.languages.python.missing_modules import find_missing_modules, find_missing_requirements
+from coevo.languages.python.project_builds import (
+    Extensions,
+    build_extensions,
+    build_metadata_with_cpu_seconds,
+)
 from coevo.languages.python.reading.module_paths import is_build_file
 from coevo.languages.python.requirements.locks import load_pins
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.languages.python.requirements.stated import Needs, get_requirement_name
-from coevo.languages.python.resolution import ResolutionFailure
+from coevo.languages.python.resolution import (
+    InstalledPackages,
+    ResolutionFailure,
+    list_packages_with_digests,
+)
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.supply import PythonSupply
 from coevo.languages.verdicts import Verdict

@@ -17,8 +17,7 @@ from coevo.languages.core.channel import (
     judge_no_start,
     judge_unended,
 )
-from coevo.languages.observation import ObservedCalls, explain_unconfirmed_pass
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import ObservedCalls, Verdict, explain_unconfirmed_pass
 from coevo.model.words import Outcome
 
 _MOST_TRACES = 4096

@@ -12,7 +12,6 @@ from coevo.git.repository import Repository
 from coevo.languages.kits import EnvironmentLost, Kit, ProjectFile
 from coevo.languages.python import layout
 from coevo.languages.python.built import make_module
-from coevo.languages.python.environments import InstalledPackages, install_locked_packages
 from coevo.languages.python.interpreters import (
     PACKAGES,
     PROGRAMS,
@@ -24,7 +23,12 @@ from coevo.languages.python.interpreters import (
 from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.resolution import ResolutionFailure, resolve_requirements
+from coevo.languages.python.resolution import (
+    InstalledPackages,
+    ResolutionFailure,
+    install_locked_packages,
+    resolve_requirements,
+)
 from coevo.languages.python.run_context import copy_programs
 from coevo.languages.python.supply import PythonSupply, choose_interpreters_of_version
 from coevo.languages.python.wheels import WheelMaker

@@ -10,10 +10,10 @@ from functools import partial
 
 from coevo.git.repository import Repository
 from coevo.languages import base
-from coevo.languages.capabilities import Capability
+from coevo.languages.engine import Capability
 from coevo.languages.kits import PromptWords
 from coevo.languages.measures import Measures
-from coevo.languages.python import assertions, c_libraries, reading, smells, surgery, uv
+from coevo.languages.python import assertions, reading, smells, supply, surgery, uv
 from coevo.languages.python.assertions import MUTATION
 from coevo.languages.python.commands import (
     add_commands as add_commands,
@@ -21,8 +21,7 @@ from coevo.languages.python.commands import (
     make_pytest_id,
 )
 from coevo.languages.python.engine import make_engine as make_engine
-from coevo.languages.python.interpreter_choice import RELEASED, allows_feature
-from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.interpreters import RELEASED, allows_feature, find_interpreters
 from coevo.languages.python.kits import PythonKits
 from coevo.languages.python.requirements.reading import BUILD_FILES as BUILD_FILES, load_needs
 from coevo.languages.python.supply import (
@@ -34,8 +33,8 @@ from coevo.languages.python.surgery import defects, placebos, undo
 from coevo.languages.reading import LanguageReading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import FileSurgery
-from coevo.model.environments import Environment
 from coevo.model.listener import Say, ignore_message
+from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod
 
 NAME = 'python'
@@ -54,7 +53,7 @@ MEASURES = Measures(
     errors=assertions,
 )
 # The observer needs a C compiler; `doctor` reports a missing one.
-_OBSERVER = frozenset({Capability.OBSERVE, Capability.WATCH} if c_libraries.find_compiler() else ())
+_OBSERVER = frozenset({Capability.OBSERVE, Capability.WATCH} if supply.find_compiler() else ())
 OFFERS = _OBSERVER | {
     *(Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES, Capability.UMPIRE)
 }

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.python.environments import InstalledPackages
 from coevo.languages.python.interpreters import (
     ENVIRONMENT,
     PACKAGES,
@@ -23,6 +22,7 @@ from coevo.languages.python.interpreters import (
     get_sandbox_program,
     list_interpreter_mounts,
 )
+from coevo.languages.python.resolution import InstalledPackages
 from coevo.sandboxes.sandbox import Job, Limits, Mount
 
 MEMORY_BYTES = 4 << 30

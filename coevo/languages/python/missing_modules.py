@@ -16,7 +16,6 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from coevo.git.repository import Repository
-from coevo.languages.layout import Side
 from coevo.languages.python.reading.module_paths import get_module_paths
 from coevo.languages.python.reading.modules import parse_module_contents
 from coevo.languages.python.reading.trees import PythonTree, open_tree
@@ -27,6 +26,7 @@ from coevo.languages.python.requirements.stated import (
     get_requirement_name,
     is_for_tests,
 )
+from coevo.languages.reading import Side
 
 # Distributions whose names do not show the module that they bring.
 _DISTRIBUTIONS = {

@@ -22,16 +22,18 @@ from coevo.languages.core.engines import open_sandbox_and_workspace
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import inside
 from coevo.languages.python.built import BuiltEnd
-from coevo.languages.python.byte_code import ByteCodeCache
-from coevo.languages.python.c_libraries import SLEEP, compile_library
-from coevo.languages.python.environments import InstalledPackages, install_locked_packages
-from coevo.languages.python.interpreter_choice import RELEASED, SETTLED, Feature
-from coevo.languages.python.interpreters import PROGRAMS, Interpreter
+from coevo.languages.python.byte_code import ByteCodeCache, RewrittenTestCache
+from coevo.languages.python.interpreters import PROGRAMS, RELEASED, SETTLED, Feature, Interpreter
 from coevo.languages.python.launch import PythonSetup, make_clock_probe_job
+from coevo.languages.python.layout import find_test_file_names, select_test_paths
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.resolution import ResolutionFailure, resolve_requirements
-from coevo.languages.python.rewritten import RewrittenTestCache
-from coevo.languages.python.sides import find_test_file_names, select_test_paths
+from coevo.languages.python.resolution import (
+    InstalledPackages,
+    ResolutionFailure,
+    install_locked_packages,
+    resolve_requirements,
+)
+from coevo.languages.python.supply import SLEEP, compile_library
 from coevo.languages.python.uv_jobs import compile_requirements, install_packages
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Transient

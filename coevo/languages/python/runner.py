@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 
 from coevo.languages.core.cell_files import StandIn
 from coevo.languages.core.channel import TargetReport
-from coevo.languages.core.sessions import SESSION_SECONDS, Sessions
 from coevo.languages.core.test_processes import CpuBounds
-from coevo.languages.core.test_runs import RunResult
+from coevo.languages.core.test_runs import SESSION_SECONDS, RunResult, Sessions
+from coevo.languages.python.built import BLOCKED
 from coevo.languages.python.events import PythonProcessReport
 from coevo.languages.python.interpreters import PACKAGES, TREE
 from coevo.languages.python.launch import (
@@ -28,7 +28,6 @@ from coevo.languages.python.launch import (
     make_session_job,
     make_worker_command,
 )
-from coevo.languages.python.options import BLOCKED
 from coevo.sandboxes.job import HOME
 from coevo.sandboxes.sandbox import Job, Sandbox
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from coevo.languages.core.channel import TargetReport
 from coevo.languages.python.reading.module_paths import derive_module_name
-from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace
+from coevo.languages.verdicts import CoveredLine, ExecutedMethod, Trace
 
 
 def make_trace(heard: TargetReport, files: Collection[str], tests: Collection[str]) -> Trace | None:

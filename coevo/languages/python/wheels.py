@@ -16,10 +16,13 @@ from typing import IO, Any
 
 from packaging.version import Version
 
-from coevo.languages.python.environments import InstalledPackages, install_locked_packages
 from coevo.languages.python.index_pages import IndexFile
-from coevo.languages.python.interpreter_choice import Feature, allows_feature, meets_requirement
-from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.interpreters import (
+    Feature,
+    Interpreter,
+    allows_feature,
+    meets_requirement,
+)
 from coevo.languages.python.launch import (
     PythonSetup,
     make_source_archive_reader_job,
@@ -27,7 +30,12 @@ from coevo.languages.python.launch import (
 )
 from coevo.languages.python.package_index import IndexRefusal, get_machine_index
 from coevo.languages.python.requirements.stated import get_requirement_name
-from coevo.languages.python.resolution import LockedRequirements, ResolutionFailure
+from coevo.languages.python.resolution import (
+    InstalledPackages,
+    LockedRequirements,
+    ResolutionFailure,
+    install_locked_packages,
+)
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.beneath import find_path_fault, join_beneath

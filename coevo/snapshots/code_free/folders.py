@@ -12,7 +12,7 @@ from typing import Any
 
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.manifest_form import PARTIAL
+from coevo.snapshots.manifests import PARTIAL
 from coevo.snapshots.snapshot import load_manifest
 from coevo.storage import durable
 from coevo.storage.sole_use import NAME as LOCK, lock_for_sole_use_or_refuse

@@ -8,7 +8,7 @@ import pytest
 
 from coevo.model.errors import Fatal
 from coevo.options.settings import Setting, load_settings
-from coevo.snapshots.models import read_models
+from coevo.snapshots.cutoffs import read_models
 
 SETTINGS = (
     Setting(name='seconds', kind=float, default=1.0, help='seconds'),

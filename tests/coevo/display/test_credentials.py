@@ -9,7 +9,7 @@ import pytest
 from coevo.command.main import main
 from coevo.display import terminal
 from coevo.model.errors import Fatal, Transient
-from flows.batches.jobs import BatchJob, Verb
+from flows.batches.batch import BatchJob, Verb
 from miners.cloning.clones import obtain_clone
 
 SECRET = 'hunter2'

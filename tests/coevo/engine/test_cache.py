@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from coevo.engine.cache import Cache, compute_batch_key
+from coevo.engine.groups import Cache, compute_batch_key
 from coevo.engine.results import MethodRun, RunOrder
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from coevo.storage import entries
+from coevo.storage import durable
 
 BATCH = ('first', 'second')
 PASSED = Verdict(outcome=Outcome.PASS, cpu_seconds=0.25)
@@ -99,7 +99,7 @@ def test_least_recently_used_cache_entry_is_evicted_first(
     cache.store_batch_if_cacheable('old', BATCH, SOUND)
     size = entry(tmp_path).stat().st_size
     cache.store_batch_if_cacheable('new', BATCH, SOUND)
-    monkeypatch.setattr(entries, 'BOUND_BYTES', size * 3 // 2)
+    monkeypatch.setattr(durable, 'BOUND_BYTES', size * 3 // 2)
     cache.load_verdicts('old', BATCH)
     assert Cache(tmp_path).load_verdicts('new', BATCH) == {}
     assert cache.load_verdicts('old', BATCH) != {}

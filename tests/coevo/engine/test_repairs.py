@@ -8,9 +8,13 @@ from functools import partial
 
 import pytest
 
-from coevo.engine.evidence import decide_candidate
+from coevo.engine.evidence import (
+    RepairKind,
+    classify_repair,
+    decide_candidate,
+    run_and_collect_repair_evidence,
+)
 from coevo.engine.execution import evaluate_pair
-from coevo.engine.repairs import RepairKind, classify_repair, run_and_collect_repair_evidence
 from coevo.engine.results import SelectedMethod, Step
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings

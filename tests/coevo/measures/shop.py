@@ -7,9 +7,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.java.engine import JavaBuilder
+from coevo.languages.java.engine import BuildsByJdk, JavaBuilder
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.revisions.jdk_choice import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.model.dependencies import Dependency, Revised

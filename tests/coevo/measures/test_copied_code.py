@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from coevo.evaluation.measuring.judged_adequacy import has_copy, list_body_grams, list_file_grams
 from coevo.languages.prints import LexicalRules
 from coevo.languages.table import get_reading
-from coevo.measures.copied_code import has_copy, list_body_grams, list_file_grams
 
 PYTHON = b"""
     \"\"\"The price of some rides.\"\"\"

@@ -10,7 +10,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.undoing import PlaceboKind
+from coevo.languages.measures import PlaceboKind
 from coevo.measures.placebos import (
     PLAIN_EDITS,
     REWRITING_EDITS,

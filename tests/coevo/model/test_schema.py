@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
+from coevo.model.records import Drop
 from coevo.model.schema import KEYS, TABLES, build_arrow_schema, build_table
 from coevo.model.words import Stage
 from tests import segments

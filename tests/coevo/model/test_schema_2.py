@@ -3,9 +3,9 @@ from __future__ import annotations
 import pyarrow as pa
 
 from coevo.model import schema_2
-from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import BY_STAGE
+from coevo.model.records import Drop
 from coevo.model.schema import TABLES, build_arrow_schema
 from coevo.model.words import Cell, Walk
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-from coevo.sandboxes.pump import forward_connections
+from coevo.sandboxes.read_only_proxy import forward_connections
 
 
 def test_a_refused_connection_is_closed_and_later_ones_are_forwarded(tmp_path: Path) -> None:

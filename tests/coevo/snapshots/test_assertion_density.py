@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import duckdb
 
-from coevo.snapshots.assertion_density import list_assertion_densities_by_language
+from coevo.snapshots.statistics import list_assertion_densities_by_language
 
 TEXTS = {
     'go': 'func TestA(t *testing.T) {\n\n\tif add(1) != 2 {\n\t\tt.Fatal("no")\n\t}\n}',

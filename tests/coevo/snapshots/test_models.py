@@ -6,8 +6,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.model.errors import Fatal
-from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.models import find_cutoff, find_model, load_published_models
+from coevo.snapshots.cutoffs import Cutoff, find_cutoff, find_model, load_published_models
 from tests import snapshots
 from tests.settings_files import settings
 

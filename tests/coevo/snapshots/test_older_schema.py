@@ -13,9 +13,9 @@ import pytest
 
 import coevo
 from coevo.model import schema
+from coevo.model.dictionary import TEXTS_WITHHELD
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import ADDED, TABLES, AddedColumn, SchemaVersion, build_arrow_schema
-from coevo.model.texts import TEXTS_WITHHELD
 from coevo.snapshots import columns, statistics
 from coevo.snapshots.snapshot import open_snapshots
 from coevo.snapshots.verification import verify_snapshot

@@ -12,11 +12,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.pair_rows import CellRow
 from coevo.model.quality import IsolatedCells, SiblingState, SiblingTargets
-from coevo.model.records import compute_short_hash
+from coevo.model.records import Drop, compute_short_hash
 from coevo.model.schema import KEYS, TABLES
 from coevo.model.task_rows import WithdrawnRow
 from coevo.model.words import BreakageCause, Cell, Label, MethodChange, Outcome, Stage, Track

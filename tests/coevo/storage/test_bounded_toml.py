@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.python.reading import collection, metadata_licences
+from coevo.languages.python import reading
+from coevo.languages.python.reading import collection
 from coevo.languages.python.requirements import locks
 from coevo.languages.python.requirements.other_places import parse_toml_tool_requirements
 from coevo.languages.python.requirements.reading import parse_pipfile, parse_pyproject
@@ -35,6 +36,6 @@ def test_file_of_a_project_that_is_no_toml_says_nothing(name: str) -> None:
     assert parse_pyproject(source) == parse_pipfile(source) == StatedRequirements()
     assert parse_toml_tool_requirements('tox.toml', source) == StatedRequirements()
     assert parse_build_system(source) == {}
-    assert metadata_licences._parse_toml(NO_TOML[name]) == metadata_licences._NOTHING
+    assert reading._parse_toml(NO_TOML[name]) == reading._NOTHING
     assert collection._parse_toml(NO_TOML[name], 'pyproject.toml') is None
     assert locks._make_toml_reader(iter)(source) == ()

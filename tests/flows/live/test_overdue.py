@@ -15,7 +15,7 @@ from tests.prefect_server import PREFECT, ROOT, Server, deploy, prefect_server
 ASKED_FOR = """\
 import sys
 from pathlib import Path
-from flows.live.overdue import list_requested_repositories
+from flows.live.reap import list_requested_repositories
 print(*sorted(list_requested_repositories(Path(sys.argv[1]), 'mine/batch', {'profile': sys.argv[2]})))
 """
 

@@ -10,7 +10,7 @@ from prefect.exceptions import FailedRun
 from prefect.states import Completed
 
 from coevo.model.errors import Fatal, IncompleteMonth, Transient
-from flows.batches.jobs import Verb
+from flows.batches.batch import Verb
 from flows.live.trying import turn_errors_into_failed_states
 
 

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from coevo.languages import base
-from coevo.languages.capabilities import Capability
+from coevo.languages.engine import Capability
 from coevo.languages.kits import NoKits, PromptWords
 from coevo.languages.measures import Measures
 from coevo.languages.reading import LanguageReading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.runtimes import SystemRuntimes
 from coevo.languages.surgery import FileSurgery
-from coevo.model.environments import Environment
+from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod
 from tests.languages.toy import measures, reading, running, surgery
 from tests.languages.toy.trees import BUILD_FILE

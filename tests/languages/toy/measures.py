@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from coevo.languages.declarations import Member
-from coevo.languages.error_classes import ErrorClass
+from coevo.languages.measures import ErrorClass
 from coevo.languages.mutation import Mutant
 from coevo.model.families import Defect
 from coevo.model.words import Outcome

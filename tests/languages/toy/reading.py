@@ -8,18 +8,19 @@ from pathlib import Path
 
 from coevo.languages import reading
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
-from coevo.languages.layout import PathClassification, Side
 from coevo.languages.prints import LexicalRules
 from coevo.languages.reading import (
     NO_COMMON_CALLS,
     DeclarationPart,
+    PathClassification,
     Resolve,
+    Side,
     Word,
     expect_no_throws,
     provide_no_fixture_names,
     request_no_fixtures,
 )
-from coevo.languages.traces import ExecutedMethod
+from coevo.languages.verdicts import ExecutedMethod
 from coevo.model.records import TestMethod
 from tests.languages.toy import syntax, trees
 from tests.languages.toy.syntax import TOKEN

@@ -14,16 +14,16 @@ from math import ceil
 from pathlib import Path
 from typing import Any, ClassVar
 
-from coevo.languages.builds import Build
 from coevo.languages.cells import (
     BorrowedSettings,
+    Build,
     CellEdits,
     CellKey,
     CheckedSource,
     CompiledTests,
     SettingsScope,
 )
-from coevo.languages.core.cell_files import RevisionTrees
+from coevo.languages.core.cell_files import RevisionTrees, pack_files
 from coevo.languages.core.channel import NumberedReport, TargetReport
 from coevo.languages.core.engines import RunEngine, open_sandbox_and_workspace
 from coevo.languages.core.test_processes import MOST_KILLS, CpuBounds
@@ -36,11 +36,19 @@ from coevo.languages.engine import (
     refuse_mutation,
     refuse_project_run,
 )
-from coevo.languages.observation import PLAIN, RunConditions
-from coevo.languages.packed_files import pack_files
-from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace, TraceBatch, unite_traces
-from coevo.languages.verdicts import NO_CLOCK, Verdict, VerdictBatch
-from coevo.model.environments import Environment
+from coevo.languages.verdicts import (
+    NO_CLOCK,
+    PLAIN,
+    CoveredLine,
+    ExecutedMethod,
+    RunConditions,
+    Trace,
+    TraceBatch,
+    Verdict,
+    VerdictBatch,
+    unite_traces,
+)
+from coevo.model.pair_rows import Environment
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome
 from coevo.sandboxes import clock

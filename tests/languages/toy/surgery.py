@@ -9,7 +9,7 @@ from coevo.git.repository import Repository
 from coevo.languages.core.reach import FileMentionFinder, MentionRules
 from coevo.languages.core.start_files import find_helper_grafts
 from coevo.languages.declarations import DeclaredType, Member
-from coevo.languages.layout import Side
+from coevo.languages.reading import Side
 from coevo.languages.surgery import Graft, StartStateInvalid, StartTarget, find_no_derived_classes
 from coevo.languages.text_edits import TextEdits
 from coevo.model.records import TestMethod

@@ -7,7 +7,6 @@ from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import LocatedType, SourceFile
-from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     find_folder_above,
     find_kind_of_code,
@@ -18,6 +17,7 @@ from coevo.languages.located_types import (
     index_test_types,
     list_paths_of_side,
 )
+from coevo.languages.reading import Side
 from coevo.model.records import FileOrigin
 from tests.languages.toy.syntax import parse
 

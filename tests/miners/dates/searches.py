@@ -14,10 +14,10 @@ from coevo.languages.table import get_reading
 from coevo.model.method_rows import MethodRow
 from coevo.storage.dates import SearchBasis, SeenBodies
 from coevo.storage.store import Store
+from miners.cloning.mirror_git import list_clone_refs
 from miners.dates.clone_search import SearchedClone, SearchListener, search_clone
 from miners.dates.dating import load_wanted_prints, search_clone_for_bodies, update_wanted_bodies
 from miners.dates.scanning import parse_bodies
-from miners.discovery.crawls import list_clone_refs
 from packagers.dating import DateJoin
 
 

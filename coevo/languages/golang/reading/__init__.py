@@ -1,11 +1,11 @@
 """Reads Go as text: syntax, tests, trees. Fulfils `coevo.languages.reading.LanguageReading`."""
 
+from __future__ import annotations
+
 from functools import partial
 from pathlib import Path
 
 from coevo.languages import grammars, reading, spans
-from coevo.languages.core import comments
-from coevo.languages.golang.reading.common_calls import COMMON_CALLS as COMMON_CALLS
 from coevo.languages.golang.reading.declared import is_part_of as is_part_of
 from coevo.languages.golang.reading.layout import (
     classify_path as classify_path,
@@ -24,6 +24,97 @@ from coevo.languages.golang.reading.tests import (
 from coevo.languages.golang.reading.tokens import LEXIS as LEXIS
 from coevo.languages.golang.reading.trees import open_tree as open_tree
 
+# Names of methods that far more often belong to the standard library than to a project.
+#
+# They are those of its interfaces and of the types that tests use most: https://pkg.go.dev/std.
+
+COMMON_CALLS = frozenset(
+    {
+        # testing.TB
+        *('Cleanup', 'Error', 'Errorf', 'Fail', 'FailNow', 'Failed', 'Fatal', 'Fatalf', 'Helper'),
+        *(
+            'Log',
+            'Logf',
+            'Name',
+            'Parallel',
+            'Run',
+            'Setenv',
+            'Skip',
+            'SkipNow',
+            'Skipf',
+            'TempDir',
+        ),
+        *('ResetTimer', 'StartTimer', 'StopTimer', 'ReportAllocs', 'RunParallel', 'Context'),
+        # fmt, errors, io, encoding
+        *('String', 'GoString', 'Format', 'Unwrap', 'Is', 'As', 'Read', 'Write', 'Close', 'Seek'),
+        *(
+            'ReadByte',
+            'WriteByte',
+            'WriteString',
+            'ReadFrom',
+            'WriteTo',
+            'ReadAt',
+            'Flush',
+            'Bytes',
+        ),
+        *('MarshalText', 'UnmarshalText', 'MarshalJSON', 'UnmarshalJSON', 'MarshalBinary'),
+        *('UnmarshalBinary', 'Encode', 'Decode', 'Scan', 'Print', 'Printf', 'Println', 'Sprintf'),
+        # sort, container/heap, sync, context, time
+        *(
+            'Len',
+            'Less',
+            'Swap',
+            'Push',
+            'Pop',
+            'Lock',
+            'Unlock',
+            'RLock',
+            'RUnlock',
+            'Add',
+            'Done',
+        ),
+        *(
+            'Wait',
+            'Do',
+            'Load',
+            'Store',
+            'Deadline',
+            'Err',
+            'Value',
+            'Sub',
+            'After',
+            'Before',
+            'Equal',
+        ),
+        *('Unix', 'Now', 'Since', 'Stop', 'Reset'),
+        # net/http, net/http/httptest, net/url, os, reflect, bufio, strings.Builder
+        *(
+            'ServeHTTP',
+            'Header',
+            'WriteHeader',
+            'Set',
+            'Get',
+            'Del',
+            'Query',
+            'Start',
+            'Stat',
+            'Sync',
+        ),
+        *(
+            'Kind',
+            'Type',
+            'Interface',
+            'Elem',
+            'Field',
+            'Index',
+            'NumField',
+            'Text',
+            'Grow',
+            'Next',
+        ),
+    }
+)
+
 SUFFIXES = ('.go',)
 TESTS_AMONG_SOURCES = False
 
@@ -34,5 +125,5 @@ list_watch_names = reading.name_by_path
 parse_licences = reading.list_no_licences
 list_expected_throws = reading.expect_no_throws
 compute_parser_digest = partial(
-    grammars.hash_parser, 'tree-sitter-go', Path(__file__).parent, grammars, spans, comments
+    grammars.hash_parser, 'tree-sitter-go', Path(__file__).parent, grammars, spans
 )

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from tree_sitter import Node
 
 from coevo.languages.declarations import DeclaredType, Member
-from coevo.languages.traces import ExecutedMethod
+from coevo.languages.verdicts import ExecutedMethod
 
 _GROUPS = {
     'var_declaration': frozenset({'var_spec'}),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import SourceFile
-from coevo.languages.layout import PathClassification, Side
+from coevo.languages.reading import PathClassification, Side
 
 TEST_SUFFIX = '_test.go'
 

@@ -16,7 +16,6 @@ from functools import lru_cache
 
 from tree_sitter import Node, Parser
 
-from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.declarations import MODULE, DeclaredType, Member
 from coevo.languages.golang.reading.declared import GoDeclaration, list_declarations
 from coevo.languages.golang.reading.imports import (
@@ -33,6 +32,7 @@ from coevo.languages.golang.reading.members import (
 )
 from coevo.languages.golang.reading.token_walk import GO, GoTokenIndex
 from coevo.languages.golang.reading.tokens import GoPackageNames
+from coevo.languages.grammars import DeclarationComments
 from coevo.languages.spans import Span, is_nested_too_deep, subtract_holes
 from coevo.model.records import compute_short_hash
 

@@ -16,6 +16,12 @@ from coevo.git.objects import LINK
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType, Import, LocatedType, Member
 from coevo.languages.golang.reading.declared import MARK, is_embedded, list_embed_patterns
+from coevo.languages.golang.reading.imports import (
+    GoModulePaths,
+    ImportingFile,
+    guess_root_import_path,
+    parse_module_path,
+)
 from coevo.languages.golang.reading.layout import (
     GO_MOD,
     TEST_SUFFIX,
@@ -27,14 +33,7 @@ from coevo.languages.golang.reading.layout import (
     is_test_path,
     may_be_test_only_package,
 )
-from coevo.languages.golang.reading.module_paths import (
-    GoModulePaths,
-    ImportingFile,
-    guess_root_import_path,
-    parse_module_path,
-)
 from coevo.languages.golang.reading.syntax import parse
-from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     PlacedFiles,
     find_folder_above,
@@ -44,6 +43,7 @@ from coevo.languages.located_types import (
     index_test_types,
     list_paths_of_side,
 )
+from coevo.languages.reading import Side
 from coevo.model.records import FileOrigin, compute_short_hash
 
 _EXTERNAL = '_test'

@@ -13,7 +13,7 @@ from tree_sitter import Node, Parser
 from coevo.languages.declarations import Member
 from coevo.languages.golang.assertions import find_assertion_calls, list_arguments
 from coevo.languages.golang.reading.token_walk import GO
-from coevo.languages.golang.surgery.import_repair import repair_imports
+from coevo.languages.golang.surgery.cuts import repair_imports
 from coevo.languages.golang.surgery.pieces import make_outline
 from coevo.languages.text_edits import TextEdits, remove_span, replace_span
 from coevo.model.families import Defect

@@ -2,7 +2,7 @@
 
 A piece is a declaration with the comments above it and at its end: a function, a line of variables,
 constants that are counted together, a type with all its methods. Imports are not pieces: they
-follow from the rest, see `coevo.languages.golang.surgery.import_repair`.
+follow from the rest, see `coevo.languages.golang.surgery.cuts`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from functools import cached_property, lru_cache
 
 from tree_sitter import Parser
 
-from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.core.outlines import list_used_names
 from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.golang.reading.declared import GoDeclaration, list_declarations
@@ -22,6 +21,7 @@ from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.tests import is_run_by_framework, is_test
 from coevo.languages.golang.reading.token_walk import GO, GoTokenIndex
 from coevo.languages.golang.reading.tokens import GoTokenRole, GoTokenSlice
+from coevo.languages.grammars import DeclarationComments
 from coevo.languages.spans import Span
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.records import TestMethod

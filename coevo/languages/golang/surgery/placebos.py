@@ -1,6 +1,6 @@
 """Inserts statements and comments without effect into Go.
 
-Fulfils `coevo.languages.undoing.PlaceboInsertion`.
+Fulfils `coevo.languages.measures.PlaceboInsertion`.
 
 A statement looks up a word in a map of its own and discards the result. That needs no import and
 declares nothing, and the compiler does not remove it.
@@ -14,7 +14,12 @@ from random import Random
 from tree_sitter import Node, Parser
 
 from coevo.languages.golang.reading.token_walk import GO
-from coevo.languages.undoing import LocatedDeclaration, PlaceboKind, choose_line_breaks, invent_word
+from coevo.languages.measures import (
+    LocatedDeclaration,
+    PlaceboKind,
+    choose_line_breaks,
+    invent_word,
+)
 
 # Nodes that contain statements: a block or a case.
 _LISTS = ('statement_list', 'block')

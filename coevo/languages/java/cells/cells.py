@@ -19,6 +19,7 @@ from coevo.languages.java.building.session import TOO_LONG, JvmAnswer, JvmDeath,
 from coevo.languages.java.building.settings import JavacSettings, make_compile_request
 from coevo.languages.java.cells.compiled_cells import (
     CompiledCell,
+    ReactorRunners,
     find_edited_resources,
     find_roots_of_edited_sources,
     iterate_with_dependencies,
@@ -33,7 +34,6 @@ from coevo.languages.java.cells.edited_files import (
     is_at_or_below,
     write_files_skipping_deleted,
 )
-from coevo.languages.java.cells.runners import ReactorRunners
 from coevo.languages.java.revisions.failures import name_test_class
 from coevo.languages.java.revisions.junits import apply_borrowed_settings
 from coevo.languages.java.revisions.shared_builds import SharedBuilds

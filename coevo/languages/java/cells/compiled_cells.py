@@ -1,17 +1,22 @@
-"""Compiled cells on disk, and which edits concern which module."""
+"""Compiled cells on disk, and the classes that run a test method in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from coevo.languages.cells import CellEdits, CellKey, CompiledTests
 from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.compilation import CompileReport
+from coevo.languages.java.building.compilation import CompileReport, JavaClass
 from coevo.languages.java.building.report import JavaModule
 from coevo.languages.java.cells.edited_code import EditedCode
 from coevo.languages.java.cells.edited_files import is_at_or_below
+from coevo.languages.verdicts import Verdict, VerdictBatch
+from coevo.model.words import Outcome
+
+# Compiled cells on disk, and which edits concern which module.
 
 MODULE_ABSENT = 'module_absent'
 
@@ -128,3 +133,175 @@ def make_uncompilable_cell(key: CellKey, folder: Path, code: EditedCode) -> Comp
     compiled = replace(bare.compiled, code_failure=code.failure, cpu_seconds=code.cpu_seconds)
     report = replace(bare.report, everything=code.failure)
     return replace(bare, compiled=compiled, report=report)
+
+
+# Find the classes that run a test method, over all modules of a build.
+#
+# A method is run by every concrete class that has it: its own class or a subclass, in its own
+# module or in another one that has its module's test classes on its class path. Methods of a nested
+# class are also run by subclasses of a class around it. The worst result of all runners counts, as
+# it does for the project's own command.
+
+_WORST_FIRST = tuple(Outcome)
+
+# Source folders whose words are kept; adjacent pairs share a revision.
+_MOST_ROOTS = 64
+
+_WORD = re.compile(rb'[A-Za-z_$][\w$]*')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleRunners:
+    """The classes of one cell that run a test method, see `CompileReport.find_runners`."""
+
+    cell: CompiledCell
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerTrouble:
+    """The reason why a class of another module cannot run a test: `signature` is the error.
+
+    `unbuildable` says whether code is not built, in contrast to tests that do not compile.
+    """
+
+    signature: str
+    unbuildable: bool
+
+
+class ReactorRunners:
+    """Finds the classes that run a test method in all modules of a build.
+
+    get_cell    returns the cell of a key, compiled if need be
+    get_output  returns a built revision
+    """
+
+    def __init__(
+        self,
+        get_cell: Callable[[CellKey], CompiledCell],
+        get_output: Callable[[str], BuildOutput],
+    ) -> None:
+        self._get_cell, self._get_output = get_cell, get_output
+        self._words: dict[Path, frozenset[bytes]] = {}
+
+    def find_runners(self, key: CellKey, test_class: str) -> tuple[ModuleRunners, ...]:
+        """Return the classes that run a test class's methods, the key's own module first.
+
+        Another module counts if it has this module's test classes on its class path, and its own
+        test sources name the class or a class that inherits from it. Modules without a runner are
+        left out. May compile the cells of other modules.
+        """
+        own = self._get_cell(key)
+        module_runners = [ModuleRunners(cell=own, classes=own.report.find_runners(test_class))]
+        for cell in self._iterate_cells_naming_classes(
+            key, own.report.find_enclosing_and_derived_classes(test_class)
+        ):
+            report = make_report_with_dependencies(cell)
+            module_runners.append(ModuleRunners(cell=cell, classes=report.find_runners(test_class)))
+        return tuple(runners for runners in module_runners if runners.classes)
+
+    def find_other_module_error(self, key: CellKey, test_class: str) -> RunnerTrouble | None:
+        """Return the first error that stops a class of another module from running the tests.
+
+        Returns None if there is none. The classes are those that run the tests on the tests' own
+        revision: a class that does not compile against other code would not be found there.
+        """
+        home = replace(key, code_rev=key.tests_rev, edits=None, borrowed=None)
+        if not self._list_modules_using_tests(home):
+            return None
+        for runners in self.find_runners(home, test_class):
+            module = runners.cell.compiled.module
+            if module == key.module:
+                continue
+            code = self._get_output(key.code_rev).modules.get(module)
+            if code is not None and code.failure is not None:
+                return RunnerTrouble(signature=code.failure, unbuildable=True)
+            cell = self._get_cell(replace(key, module=module, borrowed=None))
+            error = cell.report.find_first_runner_error(
+                runners.classes, runners.cell.report.classes
+            )
+            if error is not None:
+                failed = cell.compiled.code_failure is not None
+                return RunnerTrouble(signature=error, unbuildable=failed)
+        return None
+
+    def _iterate_cells_naming_classes(
+        self, key: CellKey, heirs: Sequence[str]
+    ) -> Iterator[CompiledCell]:
+        names = {name.rpartition('.')[2].rpartition('$')[2].encode() for name in heirs}
+        for module in self._list_modules_using_tests(key):
+            if not names.isdisjoint(self._list_test_source_words(key.tests_rev, module)):
+                yield self._get_cell(replace(key, module=module, borrowed=None))
+
+    def _list_modules_using_tests(self, key: CellKey) -> list[str]:
+        """Return the other modules that have this module's test classes on their class path."""
+        return [
+            name
+            for name, module in sorted(self._get_output(key.code_rev).modules.items())
+            if name != key.module
+            and any(entry.tests and entry.sibling == key.module for entry in module.class_path)
+        ]
+
+    def _list_test_source_words(self, rev: str, module: str) -> frozenset[bytes]:
+        """Return all identifiers and keywords in a module's test sources, also in comments."""
+        words: set[bytes] = set()
+        for root in self._get_output(rev).list_test_source_roots(module):
+            if root not in self._words:
+                while len(self._words) >= _MOST_ROOTS:
+                    del self._words[next(iter(self._words))]
+                self._words[root] = frozenset(
+                    word for file in root.rglob('*.java') for word in _list_words_of_file(file)
+                )
+            words |= self._words[root]
+        return frozenset(words)
+
+
+def _list_words_of_file(file: Path) -> Sequence[bytes]:
+    if file.is_symlink() or not file.is_file():
+        return ()
+    return _WORD.findall(file.read_bytes())
+
+
+def make_report_with_dependencies(cell: CompiledCell) -> CompileReport:
+    """Return a cell's report with the classes of the cells that it depends on in its `below`."""
+    known: dict[str, JavaClass] = {}
+    for dependency in iterate_with_dependencies(cell):
+        known = {**dependency.report.classes, **known}
+    return replace(cell.report, below=_subtract(known, cell.report.classes))
+
+
+def _subtract(
+    known: Mapping[str, JavaClass], own: Mapping[str, JavaClass]
+) -> Mapping[str, JavaClass]:
+    return {name: known[name] for name in known.keys() - own.keys()}
+
+
+def merge_worst_verdicts(batches: Sequence[VerdictBatch], count: int) -> VerdictBatch:
+    """Return one batch with the worst verdict of each of `count` methods over all modules' batches.
+
+    `missing` in a module does not count if another module has a result. `infra` in one module
+    decides. Else a method has no verdict (None) if it has none in one of the modules. CPU seconds
+    are added up.
+    """
+    verdicts: list[Verdict | None] = []
+    for index in range(count):
+        in_modules = [batch.verdicts[index] for batch in batches]
+        heard = [verdict for verdict in in_modules if verdict is not None]
+        results = [verdict for verdict in heard if verdict.outcome is not Outcome.MISSING]
+        trouble = [verdict for verdict in results if verdict.outcome is Outcome.INFRA]
+        if trouble:
+            verdicts.append(trouble[0])
+        elif len(heard) < len(in_modules):
+            verdicts.append(None)
+        elif not results:
+            verdicts.append(Verdict(outcome=Outcome.MISSING))
+        else:
+            worst = min(results, key=lambda verdict: _WORST_FIRST.index(verdict.outcome))
+            seconds = sum(verdict.cpu_seconds for verdict in results)
+            doubts = (verdict.tampered for verdict in results if verdict.tampered)
+            verdicts.append(replace(worst, cpu_seconds=seconds, tampered=next(doubts, None)))
+    return VerdictBatch(
+        verdicts=tuple(verdicts),
+        cpu_seconds=sum(batch.cpu_seconds for batch in batches),
+        output=''.join(batch.output for batch in batches),
+    )

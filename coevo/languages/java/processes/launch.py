@@ -19,14 +19,18 @@ from coevo.languages.java.processes.archives import (
     ArchiveRehearsal,
     make_dump_job,
 )
-from coevo.languages.java.processes.jvm_options import (
+from coevo.languages.java.processes.packed_trees import (
+    GuardedJob,
+    make_mounts_of_files,
+    wrap_with_stand_in_check,
+)
+from coevo.languages.java.processes.plan import (
+    LaunchPlan,
     limit_variables_to_usable_options,
+    move_libraries_first,
     select_usable_options,
 )
-from coevo.languages.java.processes.packed_trees import make_mounts_of_files
-from coevo.languages.java.processes.plan import LaunchPlan, move_libraries_first
 from coevo.languages.java.processes.runner import encode_request
-from coevo.languages.java.processes.stand_ins import GuardedJob, wrap_with_stand_in_check
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES, Toolchain
 from coevo.sandboxes.sandbox import Job, Limits, Mount

@@ -9,8 +9,8 @@ import re
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
+from coevo.languages.located_types import AncestryQuery
 from coevo.languages.reading import Resolve
-from coevo.languages.runners import AncestryQuery
 from coevo.model.records import TestMethod
 
 TEST_ANNOTATIONS = frozenset(

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import LocatedType, SourceFile
-from coevo.languages.java.reading.standard_folders import (
+from coevo.languages.java.reading.project_files import (
     BUILD_FILE,
     DeclaredFolder,
     classify_path,
@@ -21,7 +21,6 @@ from coevo.languages.java.reading.standard_folders import (
     is_build_file,
 )
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.layout import ProductionKind, Side
 from coevo.languages.located_types import (
     find_folder_above,
     find_meant_test_types,
@@ -31,6 +30,7 @@ from coevo.languages.located_types import (
     index_test_types,
     list_paths_of_side,
 )
+from coevo.languages.reading import ProductionKind, Side
 from coevo.model.records import FileOrigin
 
 _LINK = '120000'

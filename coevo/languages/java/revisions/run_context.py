@@ -12,13 +12,13 @@ from coevo.languages.cells import CompiledTests
 from coevo.languages.core.engines import open_sandbox_and_workspace
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.report import JavaModule, ReportedClassPathEntry
-from coevo.languages.java.gradle.attempts import format_gradle_name
+from coevo.languages.java.gradle import format_gradle_name
 from coevo.languages.java.processes.plan import JUnitClassPath
 from coevo.languages.java.tools.artifacts import ArtifactProxy, list_upstreams
 from coevo.languages.java.tools.gradles import Gradle, find_gradles
 from coevo.languages.java.tools.toolchain import Toolchain
-from coevo.model.environments import Environment, LibraryEntry
 from coevo.model.listener import Say, ignore_message
+from coevo.model.pair_rows import Environment, LibraryEntry
 from coevo.storage.disk import find_cache_folder
 
 

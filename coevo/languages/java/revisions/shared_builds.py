@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from coevo.languages.builds import Build
+from coevo.languages.cells import Build
 from coevo.languages.core.cell_files import StandIn
 from coevo.languages.core.test_runs import RunResult
+from coevo.languages.java import gradle as gradle_attempts
 from coevo.languages.java.building import settings
 from coevo.languages.java.building.build_outputs import BuildOutput, separate_tests_and_code
 from coevo.languages.java.building.project_command import ProjectCommand, make_project_job
@@ -24,32 +25,31 @@ from coevo.languages.java.building.report import (
     parse_modules,
 )
 from coevo.languages.java.building.session import BuildAttempt, JvmDeath, JvmSession
-from coevo.languages.java.gradle import attempts as gradle_attempts
-from coevo.languages.java.gradle.attempts import make_gradle_mount
-from coevo.languages.java.gradle.choice import (
+from coevo.languages.java.gradle import (
     BUILD_FILES,
     choose_gradle_for_revision,
     has_gradle_script,
+    make_gradle_mount,
 )
 from coevo.languages.java.maven.attempts import MavenBuildAttempts
-from coevo.languages.java.maven.builder_archive import prepare_archive_jobs
-from coevo.languages.java.maven.left_out import find_missing_content_kind
 from coevo.languages.java.places import ARCHIVES, POM, REPOSITORY, TOOLS, WORKSPACE
 from coevo.languages.java.processes import launch
 from coevo.languages.java.processes.archives import (
     ArchiveRehearsal,
     ClassArchives,
     make_archive_key,
+    prepare_archive_jobs,
 )
 from coevo.languages.java.processes.launch import Launcher
+from coevo.languages.java.processes.packed_trees import find_stand_ins
 from coevo.languages.java.processes.plan import LaunchPlan
-from coevo.languages.java.processes.stand_ins import find_stand_ins
 from coevo.languages.java.revisions.failures import (
     GRADLE_MISSING,
     NO_BUILD_FILE,
     PATH_TOO_LONG,
     TREE_TOO_LARGE,
     explain_failure,
+    find_missing_content_kind,
     find_too_nested_tests,
     is_build_timeout,
     is_builder_death,

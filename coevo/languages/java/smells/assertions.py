@@ -2,7 +2,7 @@
 
 Definitions: testsmells.org and the source of tsDetect 2.2; deviations are stated in the docstrings.
 For all of them, the message is at the library's position (see
-`coevo.languages.java.assertions.style`), assertions of JUnit 5, TestNG, AssertJ and Truth count,
+`coevo.languages.java.assertion_calls`), assertions of JUnit 5, TestNG, AssertJ and Truth count,
 and the arguments in an AssertJ or Truth chain are arguments of its assertion.
 """
 
@@ -12,22 +12,25 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.java.assertions.calls import (
+from coevo.languages.java.assertion_calls import (
     Assertion,
     find_assertion_groups,
     find_assertions,
+    find_message_argument,
+    has_message_last,
+    is_number,
     is_oracle,
     is_oracle_reference,
 )
-from coevo.languages.java.assertions.style import find_message_argument, has_message_last, is_number
-from coevo.languages.java.reading.calls import (
+from coevo.languages.java.reading.source import (
+    JavaTest,
     find_calls,
+    get_annotation_values,
     get_text,
     iterate_nodes,
     list_children_without_comments,
     normalise_node,
 )
-from coevo.languages.java.reading.source import JavaTest, get_annotation_values
 
 _WITHOUT_NUMBERS = frozenset({'assertTrue', 'assertFalse', 'fail'})
 _EQUALITIES = frozenset(

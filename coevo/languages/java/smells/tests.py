@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from coevo.languages.declarations import DeclaredType, Member
-from coevo.languages.java.reading.calls import (
+from coevo.languages.java.reading.source import (
+    JavaTest,
     find_calls,
+    get_annotation_values,
     get_text,
     iterate_nodes,
     list_children_without_comments,
     normalise_node,
 )
-from coevo.languages.java.reading.source import JavaTest, get_annotation_values
 
 # Definitions: testsmells.org and the source of tsDetect 2.2. All thresholds are zero here: one
 # occurrence is enough. Lambdas belong to a test; methods of local and anonymous classes do not.

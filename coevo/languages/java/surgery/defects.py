@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from tree_sitter import Node
 
 from coevo.languages.declarations import Member
-from coevo.languages.java.assertions.calls import find_assertions
-from coevo.languages.java.reading.calls import (
+from coevo.languages.java.assertion_calls import find_assertions
+from coevo.languages.java.reading.source import (
+    JavaSource,
     find_calls,
     iterate_nodes,
     list_children_without_comments,
+    parse_java_source,
 )
-from coevo.languages.java.reading.source import JavaSource, parse_java_source
 from coevo.languages.text_edits import TextEdits, remove_span, replace_span
 from coevo.model.families import Defect
 from coevo.model.words import Outcome

@@ -1,6 +1,6 @@
 """Insert statements and comments without effect into Java code.
 
-Implements `coevo.languages.undoing.PlaceboInsertion`.
+Implements `coevo.languages.measures.PlaceboInsertion`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,18 @@ from random import Random
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.calls import iterate_nodes, list_children_without_comments
-from coevo.languages.java.reading.source import parse_java_source
+from coevo.languages.java.reading.source import (
+    iterate_nodes,
+    list_children_without_comments,
+    parse_java_source,
+)
 from coevo.languages.java.surgery.plain_values import CONSTRUCTOR_CALL
-from coevo.languages.undoing import LocatedDeclaration, PlaceboKind, choose_line_breaks, invent_word
+from coevo.languages.measures import (
+    LocatedDeclaration,
+    PlaceboKind,
+    choose_line_breaks,
+    invent_word,
+)
 
 _BLOCKS = ('block', 'constructor_body')
 

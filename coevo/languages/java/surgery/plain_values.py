@@ -8,20 +8,20 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.calls import (
+from coevo.languages.java.reading.source import (
     get_text,
     iterate_nodes,
     list_children_without_comments,
+    parse_java_source,
 )
-from coevo.languages.java.reading.source import parse_java_source
-from coevo.languages.text_edits import replace_span
-from coevo.languages.undoing import (
+from coevo.languages.measures import (
     MOST_PLAIN,
     LocatedDeclaration,
     Parameter,
     PlainVersion,
     map_lost_parameters,
 )
+from coevo.languages.text_edits import replace_span
 
 CONSTRUCTOR_CALL = 'explicit_constructor_invocation'
 

@@ -21,6 +21,7 @@ from coevo.languages.java.surgery.renaming import (
     find_types_of_local_variables,
     list_renamings,
 )
+from coevo.languages.measures import invent_word
 from coevo.languages.rewriting import (
     Rewrite,
     RewriteKind,
@@ -34,7 +35,6 @@ from coevo.languages.rewriting import (
     wrap,
 )
 from coevo.languages.spans import Span
-from coevo.languages.undoing import invent_word
 
 # Below these nothing is rewritten.
 _LEFT_OUT = frozenset(

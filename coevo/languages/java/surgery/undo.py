@@ -1,6 +1,6 @@
 """Undo one changed declaration in the new version of its file, with everything else unchanged.
 
-Implements `coevo.languages.undoing.ChangeUndoing`.
+Implements `coevo.languages.measures.ChangeUndoing`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from coevo.languages.java.surgery.plain_values import (
     list_versions_with_plain_values as list_versions_with_plain_values,
     put_old_body,
 )
+from coevo.languages.measures import LocatedDeclaration, find_neighbours
 from coevo.languages.text_edits import TextEdits, find_indentation
-from coevo.languages.undoing import LocatedDeclaration, find_neighbours
 from coevo.model.dependencies import Revised
 
 IS_COMPILED = True

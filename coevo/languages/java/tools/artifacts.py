@@ -26,11 +26,9 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote
 
-from coevo.languages.java.tools.downloads import ArtifactDownloads
-from coevo.languages.java.tools.upstreams import Upstream, list_upstreams
+from coevo.languages.java.tools.upstreams import ArtifactDownloads, Upstream, list_upstreams
 from coevo.model.errors import Fatal, Transient
-from coevo.sandboxes.pump import shorten_address
-from coevo.sandboxes.read_only_proxy import CONNECTIONS, BoundedThreads
+from coevo.sandboxes.read_only_proxy import CONNECTIONS, BoundedThreads, shorten_address
 from coevo.storage.beneath import SafePath, UnsafePath, join_beneath
 
 __all__ = ['ArtifactProxy', 'Upstream', 'list_upstreams']

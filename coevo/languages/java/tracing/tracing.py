@@ -29,8 +29,7 @@ from coevo.languages.java.processes.runner import TargetRecording, run_traced, r
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tools.toolchain import AGENT
 from coevo.languages.java.tracing.code_files import CodeFiles
-from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace, TraceBatch
-from coevo.languages.verdicts import VerdictBatch
+from coevo.languages.verdicts import CoveredLine, ExecutedMethod, Trace, TraceBatch, VerdictBatch
 from coevo.model.words import Outcome
 
 # The limit for execution data in one request, in characters.

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
-from coevo.languages.layout import PathClassification, Side
+from coevo.languages.python.layout import select_test_paths
 from coevo.languages.python.requirements.reading import BUILD_FILES
-from coevo.languages.python.sides import select_test_paths
+from coevo.languages.reading import PathClassification, Side
 
 # The dotted name of a Python file, from its path alone.
 #

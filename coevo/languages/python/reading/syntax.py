@@ -16,9 +16,8 @@ from functools import lru_cache
 
 from tree_sitter import Node, Parser
 
-from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
-from coevo.languages.python.reading.heads import Head
+from coevo.languages.grammars import DeclarationComments
 from coevo.languages.python.reading.imports import (
     STATEMENTS as IMPORTS,
     list_imported_names,
@@ -27,6 +26,7 @@ from coevo.languages.python.reading.imports import (
 )
 from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.reading.statements import (
+    Head,
     StatementsTooDeep,
     find_all_import_statements,
     get_definition,

@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
+from coevo.languages.located_types import AncestryQuery
 from coevo.languages.python.reading.collection import DEFAULT, CollectionRules, PythonFile
 from coevo.languages.reading import Resolve
-from coevo.languages.runners import AncestryQuery
 from coevo.model.records import TestMethod
 
 FIXTURES = frozenset({'fixture', 'yield_fixture', 'async_fixture'})

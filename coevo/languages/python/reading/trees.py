@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType, Import, LocatedType, SourceFile
-from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     PlacedFiles,
     find_folder_above,
@@ -21,6 +20,7 @@ from coevo.languages.located_types import (
     index_test_types,
     list_paths_of_side,
 )
+from coevo.languages.python.layout import TestNames, find_test_file_names, select_test_paths
 from coevo.languages.python.reading.collection import (
     DEFAULT,
     SETTINGS,
@@ -28,12 +28,11 @@ from coevo.languages.python.reading.collection import (
     PythonFile,
     parse_rules,
 )
-from coevo.languages.python.reading.fixture_modules import FixtureModules
 from coevo.languages.python.reading.module_paths import derive_module_name, get_module_paths
-from coevo.languages.python.reading.modules import PythonModules
+from coevo.languages.python.reading.modules import FixtureModules, PythonModules
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import find_collected_base_names
-from coevo.languages.python.sides import TestNames, find_test_file_names, select_test_paths
+from coevo.languages.reading import Side
 from coevo.model.records import FileOrigin
 
 _LINK = '120000'

@@ -14,8 +14,8 @@ from itertools import groupby
 
 from tree_sitter import Node, Parser
 
-from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.declarations import DeclaredType, Member
+from coevo.languages.grammars import DeclarationComments
 from coevo.languages.python.reading.imports import STATEMENTS, ImportedName, list_imported_names
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import find_tests, is_run_by_framework

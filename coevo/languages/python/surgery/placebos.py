@@ -1,6 +1,6 @@
 """Insert Python statements and comments without effect.
 
-Implements `coevo.languages.undoing.PlaceboInsertion`. A statement is a call of a string method. It
+Implements `coevo.languages.measures.PlaceboInsertion`. A statement is a call of a string method. It
 binds no name, so that listings of names do not change, and it is not folded away, so that the code
 and the constants of its function change.
 """
@@ -12,10 +12,15 @@ from random import Random
 
 from tree_sitter import Node, Parser
 
+from coevo.languages.measures import (
+    LocatedDeclaration,
+    PlaceboKind,
+    choose_line_breaks,
+    invent_word,
+)
 from coevo.languages.python.reading.statements import is_text_statement
 from coevo.languages.python.reading.tokens import PYTHON
 from coevo.languages.text_edits import find_indentation
-from coevo.languages.undoing import LocatedDeclaration, PlaceboKind, choose_line_breaks, invent_word
 
 _BLOCKS = ('block', 'module')
 _DEFINITIONS = ('class_definition', 'function_definition')

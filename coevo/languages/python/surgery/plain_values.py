@@ -13,17 +13,17 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from coevo.languages.declarations import MODULE, Member, SourceFile
-from coevo.languages.python.reading.statements import is_text_statement
-from coevo.languages.python.surgery.cuts import find_multiline_strings, reindent
-from coevo.languages.python.surgery.pieces import make_outline
-from coevo.languages.text_edits import find_indentation, replace_span
-from coevo.languages.undoing import (
+from coevo.languages.measures import (
     MOST_PLAIN,
     LocatedDeclaration,
     Parameter,
     PlainVersion,
     map_lost_parameters,
 )
+from coevo.languages.python.reading.statements import is_text_statement
+from coevo.languages.python.surgery.cuts import find_multiline_strings, reindent
+from coevo.languages.python.surgery.pieces import make_outline
+from coevo.languages.text_edits import find_indentation, replace_span
 
 _UNKNOWN = ("''", '0')
 _VALUES = {

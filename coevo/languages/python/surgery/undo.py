@@ -1,6 +1,6 @@
 """Undo one changed declaration in the new version of its file, and leave everything else.
 
-Implements `coevo.languages.undoing.ChangeUndoing`.
+Implements `coevo.languages.measures.ChangeUndoing`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from coevo.languages.declarations import MODULE
+from coevo.languages.measures import LocatedDeclaration, find_neighbours
 from coevo.languages.python.reading.statements import get_definition
 from coevo.languages.python.surgery.cuts import (
     count_empty_lines_above,
@@ -28,7 +29,6 @@ from coevo.languages.python.surgery.plain_values import (
 )
 from coevo.languages.spans import Span
 from coevo.languages.text_edits import TextEdits, find_indentation, find_line_end
-from coevo.languages.undoing import LocatedDeclaration, find_neighbours
 from coevo.model.dependencies import Revised
 
 IS_COMPILED = False

@@ -12,8 +12,7 @@ from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.engine import make_engine
-from coevo.languages.observation import PLAIN, RunConditions
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import PLAIN, RunConditions, Verdict
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
 from tests.projects import write

@@ -13,7 +13,7 @@ from coevo.git.repository import Repository
 from coevo.languages.golang.kits import add_commands
 from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.toolchains import find_toolchains
-from coevo.model.environments import Environment
+from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod
 from tests.projects import write
 from tests.repos import git

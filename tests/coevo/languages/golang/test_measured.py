@@ -9,7 +9,7 @@ import pytest
 
 from coevo.languages.cells import BorrowedSettings, SettingsScope
 from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.observation import MainSources, RunConditions
+from coevo.languages.verdicts import MainSources, RunConditions
 from coevo.model.words import Outcome
 from tests.coevo.languages.golang.place import GO_MOD, GoPlace, opened
 

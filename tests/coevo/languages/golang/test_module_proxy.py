@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.golang.go_command import ChecksumDatabase, GoSettings
-from coevo.languages.golang.module_proxy import DatedVersions, ModuleProxy
+from coevo.languages.golang.module_listing import DatedVersions, ModuleProxy
 from coevo.languages.golang.module_store import ModuleStore, parse_proxy_path
+from coevo.languages.golang.toolchains import ChecksumDatabase, GoSettings
 from coevo.model.errors import Transient
 from coevo.sandboxes.read_only_proxy import ProxyAnswer
 from coevo.storage.fetching import Fetcher

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.observation import PLAIN, RunConditions
+from coevo.languages.verdicts import PLAIN, RunConditions
 from coevo.model.words import Outcome
 from tests.coevo.languages.golang.place import GO_MOD, GoPlace, opened
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.observation import PLAIN
+from coevo.languages.verdicts import PLAIN
 from coevo.model.words import Outcome
 from tests.coevo.languages.golang.place import GO_MOD, GoPlace, opened
 

@@ -8,7 +8,7 @@ import pytest
 
 from coevo.languages.cells import CellEdits
 from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.observation import RunConditions
+from coevo.languages.verdicts import RunConditions
 from coevo.model.words import Outcome
 from tests.coevo.languages.golang.place import GO_MOD, GoPlace, opened
 

@@ -12,7 +12,7 @@ from coevo.git.repository import Repository
 from coevo.languages.java import reading
 from coevo.languages.java.commands import add_commands
 from coevo.languages.reading import RevisionTree
-from coevo.model.environments import Environment
+from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod
 from tests.projects import pom
 from tests.repos import commit, init

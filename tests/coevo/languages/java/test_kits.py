@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.languages.java.kits.maven_kits import compute_library_key, explain_end, remove_dates
+from coevo.languages.java.kits import compute_library_key, explain_end, remove_dates
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.model.families import Family
 from coevo.sandboxes.job import Job, Limits

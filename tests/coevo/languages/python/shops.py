@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.builds import Build
-from coevo.languages.cells import CellEdits, CompiledTests
+from coevo.languages.cells import Build, CellEdits, CompiledTests
 from coevo.languages.engine import RunSettings
-from coevo.languages.observation import RunConditions
 from coevo.languages.python import language
 from coevo.languages.python.built_pair import PythonBuiltPair
 from coevo.languages.python.supply import PythonSupply
-from coevo.languages.verdicts import Verdict, VerdictBatch
+from coevo.languages.verdicts import RunConditions, Verdict, VerdictBatch
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
 from tests.repos import commit, init

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.observation import MainSources, RunConditions
+from coevo.languages.verdicts import MainSources, RunConditions
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import method, shop
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from coevo.languages.observation import RunConditions
+from coevo.languages.verdicts import RunConditions
 from coevo.model.words import Outcome
 from coevo.sandboxes import clock
 from tests.coevo.languages.python.shops import Shop, method, shop

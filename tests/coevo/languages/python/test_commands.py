@@ -14,7 +14,7 @@ from coevo.languages.python import reading, uv
 from coevo.languages.python.commands import add_commands
 from coevo.languages.python.language import make_prompt_words
 from coevo.languages.reading import RevisionTree
-from coevo.model.environments import Environment, LibraryEntry
+from coevo.model.pair_rows import Environment, LibraryEntry
 from coevo.model.records import TestMethod
 from tests.repos import commit, init
 

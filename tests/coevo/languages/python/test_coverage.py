@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.cells import CellEdits
-from coevo.languages.observation import MainSources, RunConditions
 from coevo.languages.python import run_context
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.reading.words import add_first_statement_lines
-from coevo.languages.traces import Trace
+from coevo.languages.verdicts import MainSources, RunConditions, Trace
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop, method, shop
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.builds import NEEDS_SUBMODULE
+from coevo.languages.cells import NEEDS_SUBMODULE
 from tests.coevo.languages.python.shops import PROJECT, shop
 from tests.repos import init, name_submodule
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.python import launch, metadata
-from coevo.languages.python.metadata import find_newest_version_by
+from coevo.languages.python import launch, project_builds
+from coevo.languages.python.project_builds import find_newest_version_by
 from coevo.model.words import Outcome
 from coevo.storage.disk import find_cache_folder
 from tests.coevo.languages.python.index_server import Shelf, serving
@@ -129,5 +129,5 @@ def test_only_answers_that_no_limit_cut_are_kept(
 def test_answer_that_is_nested_too_deep_is_no_metadata() -> None:
     content = base64.b64encode(b'Name: till').decode()
     good = json.dumps([['till.dist-info/METADATA', content]]).encode()
-    assert list(metadata._parse_output(good)) == [('till.dist-info/METADATA', b'Name: till')]
-    assert list(metadata._parse_output(b'[' * (1 << 20))) == []
+    assert list(project_builds._parse_output(good)) == [('till.dist-info/METADATA', b'Name: till')]
+    assert list(project_builds._parse_output(b'[' * (1 << 20))) == []

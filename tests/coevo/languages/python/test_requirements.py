@@ -10,9 +10,9 @@ import pytest
 from packaging.version import Version
 
 from coevo.git.repository import Repository
-from coevo.languages.python import sides
+from coevo.languages.python import layout
 from coevo.languages.python.ends import resolve_sibling_project_needs
-from coevo.languages.python.interpreter_choice import (
+from coevo.languages.python.interpreters import (
     allows_feature,
     find_nearest_available,
     list_candidates,
@@ -450,16 +450,16 @@ def test_paths_are_classified_as_test_or_code() -> None:
         'checks/testing/data.txt',
     ]
     code = ['setup.py', 'tox.ini', 'click/testing.py', 'numpy/testing/utils.py', 'shop/contest.py']
-    assert sides.select_test_paths([*tests, *code]) == frozenset(tests)
+    assert layout.select_test_paths([*tests, *code]) == frozenset(tests)
 
 
 def test_package_modules_named_like_tests_are_code() -> None:
     tests = ['tests/test_tests.py', 'shop/till/test/unit/test_till.py', 'shop/till/test/data.json']
     code = ['shop/__init__.py', 'shop/tests.py', 'shop/test/__init__.py', 'shop/test/client.py']
-    found = sides.select_test_paths([*tests, *code, 'shop/till/__init__.py'])
+    found = layout.select_test_paths([*tests, *code, 'shop/till/__init__.py'])
     assert found == frozenset(tests)
     # Nothing says that these are a package's, or that they have tests of their own.
-    assert sides.select_test_paths(['app/tests.py', 'app/__init__.py', 'test/suite.py']) == {
+    assert layout.select_test_paths(['app/tests.py', 'app/__init__.py', 'test/suite.py']) == {
         'app/tests.py',
         'test/suite.py',
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from coevo.languages.cells import BorrowedSettings, CellEdits, SettingsScope
-from coevo.languages.observation import RunConditions
+from coevo.languages.verdicts import RunConditions
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop, method, shop

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.cells import CellEdits
-from coevo.languages.observation import PLAIN, MainSources, RunConditions
 from coevo.languages.python import inside
 from coevo.languages.python.interpreters import OLDEST, find_interpreters
+from coevo.languages.verdicts import PLAIN, MainSources, RunConditions
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import SHORTLY, Shop, method, shop
 
@@ -256,7 +256,7 @@ def test_each_run_draws_its_own_random_numbers(place: Shop) -> None:
 def test_runs_in_another_sandbox_than_bubblewrap_are_not_forked(
     place: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr('coevo.languages.core.sessions.BUBBLEWRAP', 'another')
+    monkeypatch.setattr('coevo.languages.core.test_runs.BUBBLEWRAP', 'another')
     assert place.verdict(method('test_is_not_forked')).outcome is Outcome.PASS
 
 

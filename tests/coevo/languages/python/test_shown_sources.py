@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from coevo.languages.cells import CellEdits, CompiledTests
-from coevo.languages.observation import MainSources
 from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.verdicts import MainSources
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import SHORTLY, Shop, method, shop
 

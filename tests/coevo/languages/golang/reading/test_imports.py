@@ -3,16 +3,16 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.golang.reading import parse
-from coevo.languages.golang.reading.layout import (
-    ImportEdge,
-    find_test_only_packages,
-    may_be_test_only_package,
-)
-from coevo.languages.golang.reading.module_paths import (
+from coevo.languages.golang.reading.imports import (
     GoModulePaths,
     ImportingFile,
     guess_root_import_path,
     parse_module_path,
+)
+from coevo.languages.golang.reading.layout import (
+    ImportEdge,
+    find_test_only_packages,
+    may_be_test_only_package,
 )
 
 

@@ -4,9 +4,8 @@ import pytest
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.golang import reading
-from coevo.languages.layout import Side
-from coevo.languages.reading import DeclarationPart, LanguageReading
-from coevo.languages.traces import ExecutedMethod
+from coevo.languages.reading import DeclarationPart, LanguageReading, Side
+from coevo.languages.verdicts import ExecutedMethod
 from coevo.model.records import TestMethod
 
 # mypy holds it against what is asked of a language.

@@ -9,7 +9,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.golang import reading
 from coevo.languages.golang.reading.trees import GoTree
-from coevo.languages.layout import Side
+from coevo.languages.reading import Side
 from coevo.model.records import FileOrigin
 from miners.diffs.contexts import TestTree
 from tests.repos import commit, init

@@ -13,8 +13,8 @@ from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.golang.reading import parse
 from coevo.languages.golang.surgery.placebos import choose_insertion
 from coevo.languages.golang.toolchains import find_toolchains
+from coevo.languages.measures import LocatedDeclaration, PlaceboKind
 from coevo.languages.text_edits import TextEdits
-from coevo.languages.undoing import LocatedDeclaration, PlaceboKind
 
 SOURCE = b"""\
 package till

@@ -6,7 +6,7 @@ import pytest
 
 from coevo.languages.golang.reading import parse
 from coevo.languages.golang.surgery import undo
-from coevo.languages.undoing import LocatedDeclaration
+from coevo.languages.measures import LocatedDeclaration
 from coevo.model.dependencies import Revised
 from tests.languages import located
 

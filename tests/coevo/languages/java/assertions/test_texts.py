@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.assertions.texts import list_assertions
+from coevo.languages.java.assertions import list_assertions
 
 
 def texts(body: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.java.building.compilation import CompileReport, JavaClass
-from coevo.languages.java.cells.runners import merge_worst_verdicts
+from coevo.languages.java.cells.compiled_cells import merge_worst_verdicts
 from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.words import Label, Outcome
 from tests.coevo.languages.java.maven.test_processors import LEVEL_8

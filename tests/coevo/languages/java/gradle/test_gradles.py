@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
+from coevo.languages.java import gradle
 from coevo.languages.java.building.report import JdkDemand
-from coevo.languages.java.gradle import choice
-from coevo.languages.java.gradle.choice import choose_gradle, find_gradle_demand
+from coevo.languages.java.gradle import choose_gradle, find_gradle_demand
 from coevo.languages.java.tools.gradles import Gradle, find_gradles
 from tests.projects import write
 
@@ -91,11 +91,11 @@ def test_jdk_demand_is_within_the_jdks_that_gradle_supports(
         'gradle/wrapper/gradle-wrapper.properties': WRAPPER.format(wrapper),
     }
     repository = Repository(write(tmp_path / 'repository', [files]) / '.git')
-    assert choice.has_gradle_script(repository, 'HEAD')
+    assert gradle.has_gradle_script(repository, 'HEAD')
     assert find_gradle_demand(repository, 'HEAD', ALL) == demand
 
 
 def test_revision_without_a_wrapper_demands_no_gradle_version(tmp_path: Path) -> None:
     repository = Repository(write(tmp_path / 'repository', [{'settings.gradle.kts': ''}]) / '.git')
-    assert choice.find_wrapper_version(repository, 'HEAD') is None
+    assert gradle.find_wrapper_version(repository, 'HEAD') is None
     assert find_gradle_demand(repository, 'HEAD', ALL) == JdkDemand(lowest=8, highest=23)

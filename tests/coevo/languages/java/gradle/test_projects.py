@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.builds import Build
+from coevo.languages.cells import Build
 from coevo.languages.java.building.report import JavaModule
 from coevo.languages.java.revisions.failures import GRADLE_MISSING
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tools.gradles import LIMIT
-from coevo.model.environments import Environment
+from coevo.model.pair_rows import Environment
 from coevo.model.profiles import load_profile
 from coevo.model.words import Label
 from tests.gradle_distribution import FORKED, VERSION, gradle_home

@@ -10,7 +10,7 @@ import pytest
 
 from coevo.languages.java import built_pair
 from coevo.languages.java.tools.jdks import Jdk, find_jdks
-from coevo.languages.observation import PLAIN, RunConditions
+from coevo.languages.verdicts import PLAIN, RunConditions
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.sandboxes import clock

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.builds import NEEDS_LFS_FILE, NEEDS_SUBMODULE
-from coevo.languages.java.maven.left_out import find_missing_content_kind
+from coevo.languages.cells import NEEDS_LFS_FILE, NEEDS_SUBMODULE
+from coevo.languages.java.revisions.failures import find_missing_content_kind
 from tests.projects import junit, mined, pom, source, write
 from tests.repos import commit, init, name_submodule
 

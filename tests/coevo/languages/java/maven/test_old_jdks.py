@@ -11,7 +11,7 @@ import pytest
 from coevo.languages.cells import CompiledTests
 from coevo.languages.java.maven.attempts import LOOP
 from coevo.languages.java.tools.jdks import locate_installed_jdks
-from coevo.languages.observation import PLAIN, RunConditions
+from coevo.languages.verdicts import PLAIN, RunConditions
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.java.jvm import jdk_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from coevo.languages.cells import CellEdits, CompiledTests
-from coevo.languages.observation import MainSources, RunConditions
+from coevo.languages.verdicts import MainSources, RunConditions
 from coevo.model.records import TestMethod
 from tests.coevo.languages.place import Place, opened
 from tests.projects import junit, pom, source

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.languages.observation import PLAIN
-from coevo.languages.traces import Trace
+from coevo.languages.verdicts import PLAIN, Trace
 from coevo.model.records import TestMethod
 from tests.coevo.languages.place import Place, opened
 from tests.projects import junit, pom

@@ -12,7 +12,7 @@ from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.mutation import ByteCodeMutants
-from coevo.languages.observation import PLAIN, RunConditions
+from coevo.languages.verdicts import PLAIN, RunConditions
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod
 from tests.coevo.languages.java.jvm import jdk_of

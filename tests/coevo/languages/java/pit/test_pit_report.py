@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.pit.run import parse_report
+from coevo.languages.java.pit import parse_report
 
 MUTANT = """<mutation detected='true' status='{status}' numberOfTestsRun='1'>
 <sourceFile>Till.java</sourceFile><mutatedClass>shop.Till</mutatedClass>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.processes.jvm_options import select_usable_options
+from coevo.languages.java.processes.plan import select_usable_options
 
 MADE = '/w/build/core/target/dependencies'
 

@@ -8,7 +8,7 @@ import pytest
 
 from coevo.git.repository import Repository, make_stand_in
 from coevo.languages.core.cell_files import StandIn
-from coevo.languages.java.processes.stand_ins import find_stand_ins
+from coevo.languages.java.processes.packed_trees import find_stand_ins
 from miners.cloning.clones import obtain_clone
 from tests.miners.test_holes import partial
 from tests.projects import Mined, junit, mined, pom, source, write

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.reading.junit import JUnitLibraries, choose_junit_libraries_to_add
+from coevo.languages.java.revisions.junits import JUnitLibraries, choose_junit_libraries_to_add
 from coevo.languages.java.tools.toolchain import load_toolchain_pins
 
 VINTAGE = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.reading.standard_folders import classify_path
-from coevo.languages.layout import Side
+from coevo.languages.java.reading.project_files import classify_path
+from coevo.languages.reading import Side
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ import psutil
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.java.refactorings.miner import RefactoringMiner
-from coevo.languages.java.refactorings.process import MinerLimits
+from coevo.languages.java.refactorings.miner import MinerLimits, RefactoringMiner
 from coevo.languages.refactorings import Refactorings, RefactoringStatus, RefactoringsUnknown
 from tests import repos
 

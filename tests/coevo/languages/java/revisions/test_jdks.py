@@ -9,8 +9,8 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.building.report import JdkDemand
+from coevo.languages.java.engine import choose_jdks_to_try, find_named_jdk_releases
 from coevo.languages.java.maven.pom_demand import parse_pom_demand
-from coevo.languages.java.revisions.jdk_choice import choose_jdks_to_try, find_named_jdk_releases
 from coevo.languages.java.tools.jdks import LIMIT, Jdk, find_jdks
 from coevo.model.words import Label
 from tests.once import mined_once

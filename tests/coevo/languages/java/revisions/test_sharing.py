@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.builds import Build
+from coevo.languages.cells import Build
 from coevo.languages.java.building.session import JvmSession
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds

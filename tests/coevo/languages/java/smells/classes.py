@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.smells.tsdetect import JavaSmell, find_smells
+from coevo.languages.java.smells import JavaSmell, find_smells
 from coevo.model.records import TestMethod
 
 JUNIT3 = 'import junit.framework.TestCase;\nimport java.io.*;\n{0}class CartTest extends TestCase {{ {1} }}'

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.smells.tsdetect import JavaSmell, find_smells
+from coevo.languages.java.smells import JavaSmell, find_smells
 from coevo.model.records import TestMethod
 from tests.coevo.languages.java.smells.classes import (
     FLUENT,

@@ -6,7 +6,7 @@ import pytest
 
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery import undo
-from coevo.languages.undoing import find_member_before_signature_change
+from coevo.languages.measures import find_member_before_signature_change
 from tests.languages.located import located
 
 PATH = 'Till.java'

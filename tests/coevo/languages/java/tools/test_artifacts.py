@@ -27,7 +27,7 @@ from coevo.languages.java.tools.artifacts import (
 from coevo.languages.java.tools.jdks import choose_jdk_for_tools, find_jdks
 from coevo.languages.java.tools.upstreams import parse_upstreams
 from coevo.model.errors import Fatal
-from coevo.sandboxes.pump import shorten_address
+from coevo.sandboxes.read_only_proxy import shorten_address
 from coevo.sandboxes.sandbox import Job, Limits, Mount, open_sandbox
 
 JAR = '/org/example/lib/1.0/lib-1.0.jar'

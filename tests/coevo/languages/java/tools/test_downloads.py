@@ -6,9 +6,8 @@ import io
 
 import pytest
 
-from coevo.languages.java.tools import downloads
-from coevo.languages.java.tools.downloads import ArtifactDownloads
-from coevo.languages.java.tools.upstreams import Upstream
+from coevo.languages.java.tools import upstreams
+from coevo.languages.java.tools.upstreams import ArtifactDownloads, Upstream
 from coevo.model.errors import Transient
 from tests.raw_server import Said, saying
 
@@ -27,8 +26,8 @@ MUCH = b'x' * (1 << 16)
 def test_download_is_bounded_in_size_and_time(
     said: Said, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(downloads, '_LARGEST_BYTES', 1 << 20)
-    monkeypatch.setattr(downloads, '_SECONDS', 0.3)
+    monkeypatch.setattr(upstreams, '_LARGEST_BYTES', 1 << 20)
+    monkeypatch.setattr(upstreams, '_SECONDS', 0.3)
     with saying(said) as url:
         client = ArtifactDownloads([Upstream(url=url.removesuffix('/file'))], tries=1)
         with pytest.raises(Transient, match=words):

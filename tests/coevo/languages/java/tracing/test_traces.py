@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 import pytest
 
 from coevo.languages.cells import CellEdits, CompiledTests
-from coevo.languages.traces import Trace
+from coevo.languages.verdicts import Trace
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.java.maven.test_shapes import JUNIT4, JUPITER, module, root, sibling

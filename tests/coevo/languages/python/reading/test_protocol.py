@@ -5,7 +5,7 @@ import pytest
 from coevo.languages.python import reading, surgery
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import FileSurgery
-from coevo.languages.traces import ExecutedMethod
+from coevo.languages.verdicts import ExecutedMethod
 from coevo.model.records import TestMethod
 
 # mypy holds both against what is asked of a language.

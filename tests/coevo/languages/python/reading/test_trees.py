@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.layout import Side
 from coevo.languages.python.reading import find_tests
 from coevo.languages.python.reading.trees import PythonTree
+from coevo.languages.reading import Side
 from coevo.model.records import FileOrigin
 from tests.repos import commit, init
 

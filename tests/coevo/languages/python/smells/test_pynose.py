@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from coevo.languages.python.smells.pynose import PyNoseSmell, find_smells
+from coevo.languages.python.smells import PyNoseSmell, find_smells
 from coevo.model.records import TestMethod
 
 # Per smell: a body that has it, and its nearest neighbour that has not.

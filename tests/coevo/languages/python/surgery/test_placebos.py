@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from coevo.languages.measures import LocatedDeclaration, PlaceboKind
 from coevo.languages.python.reading import parse
 from coevo.languages.python.surgery.placebos import choose_insertion
-from coevo.languages.undoing import LocatedDeclaration, PlaceboKind
 
 SOURCE = b'''\
 """What a till does."""

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
+from coevo.languages.measures import LocatedDeclaration
 from coevo.languages.python.surgery import undo
-from coevo.languages.undoing import LocatedDeclaration
 from coevo.model.dependencies import Revised
 from tests.languages import located
 

@@ -1,1 +1,0 @@
-"""Gradle: the distributions of a machine, the choice of one for a revision, and its commands."""

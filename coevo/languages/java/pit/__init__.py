@@ -1,1 +1,0 @@
-"""PIT, the advisory mutation tool."""

@@ -1,0 +1,182 @@
+"""The clones of a store: one opened for a run, few at once for a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol, Self
+
+from coevo.git.clones import LazyMapping, RepositoryPool
+from coevo.git.repository import CorruptObject, Repository
+from coevo.model.listener import Listener
+from coevo.storage.clone_folders import ClonePins
+from coevo.storage.months import CloneMoment, CloneMoments
+from coevo.storage.place import Root
+from coevo.storage.store import Partition, Store
+from flows.eligibility import check_not_withdrawn
+from flows.licence import find_spdx_expression, is_silent_on_licences, list_licence_and_notice_files
+from miners.cloning.clones import Clone, find_default_name, pin_clone, pin_existing_clone
+from miners.cloning.mirror_git import (
+    count_source_files_and_lines,
+    list_clone_refs,
+    load_crawl_time,
+    record_clone_refs,
+)
+from miners.cloning.remotes import FetchLimits
+from miners.dates.clone_search import SearchedClone
+from packagers.licensing import LicenceFile
+from packagers.sameness import find_repository_families
+
+# Open the clone of a repository for a run.
+#
+# The clone is obtained, its crawl recorded, and it is protected from eviction.
+
+
+class WantedClone(Protocol):
+    """The repository that a user names; `folder` is the folder of clones."""
+
+    @property
+    def source(self) -> str:
+        """A path, a URL or owner/name."""
+
+    @property
+    def store(self) -> Root:
+        """The store, which knows what is withdrawn."""
+
+    @property
+    def clones_folder(self) -> Path:
+        """The folder of clones."""
+
+    @property
+    def name(self) -> str | None:
+        """The name in the data; None takes it from the source."""
+
+    @property
+    def limits(self) -> FetchLimits:
+        """Limits on the size of clones and on stalled transfers."""
+
+
+@contextmanager
+def open_clone(wanted: WantedClone, listener: Listener) -> Iterator[tuple[Clone, Repository]]:
+    """Clone or fetch the wanted repository, and yield the clone and the opened repository.
+
+    Its crawl is recorded, and it is not evicted before the block ends.
+
+    Raises: Fatal for a withdrawn repository, of which nothing is fetched; Unclonable (a Fatal) for
+    a source that cannot be cloned; Transient for the network.
+    """
+    check_not_withdrawn(wanted.store, wanted.name or find_default_name(wanted.source))
+    listener.step('clone', 0, 1)
+    with (
+        pin_clone(
+            wanted.source, store=wanted.clones_folder, name=wanted.name, limits=wanted.limits
+        ) as clone,
+        closing(Repository(clone.git_dir)) as repository,
+    ):
+        record_clone_refs(repository)
+        yield clone, repository
+
+
+# The clones of a store for a release: few are open at once, and none is evicted meanwhile.
+
+
+class ReleaseClones:
+    """The clones of a store's repositories, which are fetched if missing or evicted.
+
+    folder   folder of clones
+    moments  crawl time and refs of each clone: as a month fixed them, else as they were when the
+             clone was first opened
+    """
+
+    def __init__(self, folder: Path, store: Store, moments: CloneMoments | None = None) -> None:
+        self.folder, self.store = folder, store
+        self.moments = moments or CloneMoments()
+        self._stack = ExitStack()
+        self._pins = self._stack.enter_context(ClonePins())
+        self._pool = self._stack.enter_context(RepositoryPool(self._open_clone))
+        self._urls: dict[str, str | None] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._stack.close()
+
+    def get_repository(self, repo: str) -> Repository:
+        """Return a repository for short use: opening others may close it."""
+        return self._pool.get(repo)
+
+    def get_repositories(self, repos: Iterable[str]) -> Mapping[str, Repository]:
+        """Return repositories by name, each opened when it is accessed."""
+        return self._pool.map_names(repos)
+
+    def find_licence(self, repo: str, rev: str) -> str | None:
+        """Return the SPDX expression of a repository's licence at a revision; None if unknown."""
+        return find_spdx_expression(self.get_repository(repo), rev)
+
+    def is_silent_on_licences(self, repo: str, rev: str) -> bool:
+        """Return whether a repository says nothing of a licence at a revision."""
+        return is_silent_on_licences(self.get_repository(repo), rev)
+
+    def list_attributed_files(self, repo: str, rev: str) -> tuple[LicenceFile, ...]:
+        """Return the licence files and notices of a repository at a revision."""
+        return list_licence_and_notice_files(self.get_repository(repo), rev)
+
+    def count_files_and_lines(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
+        """Return the number of source files and of their lines at a revision; None if unknown."""
+        return count_source_files_and_lines(self.get_repository(repo), rev, language)
+
+    def load_commit_date(self, repo: str, rev: str) -> datetime | None:
+        """Return the committer date of a commit; None if it cannot be read."""
+        try:
+            return self.get_repository(repo).get_commit(rev).committer_date
+        except CorruptObject:
+            return None
+
+    def find_repository_families(self, repos: Sequence[str]) -> Mapping[str, str]:
+        """Return the family of each repository, which repositories with a common history share."""
+        return find_repository_families(
+            self.get_repositories(repos), LazyMapping(repos, self._load_refs)
+        )
+
+    def prepare_search(self, repo: str) -> SearchedClone:
+        """Return a clone with its refs and crawl time, as a search of its history needs it."""
+        clone = self.get_repository(repo)
+        moment = self.moments[repo]
+        return SearchedClone(repository=clone, crawled_at=moment.crawled_at, refs=moment.refs)
+
+    def _load_refs(self, repo: str) -> Sequence[tuple[str, str]]:
+        self.get_repository(repo)
+        return self.moments[repo].refs
+
+    @contextmanager
+    def _open_clone(self, repo: str) -> Iterator[Repository]:
+        with pin_existing_clone(self.folder, repo, self._find_url(repo)) as git_dir:
+            if git_dir.is_dir():
+                self._pins.pin(git_dir)
+            clone = Repository(git_dir)  # closed by the pool
+            if repo not in self.moments:
+                self.moments.add(_load_crawl_time_and_refs(repo, clone))
+            yield clone
+
+    def _find_url(self, repo: str) -> str | None:
+        """Return the address of a mined repository from its walk records; None if none has one."""
+        if repo not in self._urls:
+            walks = (self.store.load_walk(part) for part in self._partitions[repo])
+            urls = (walk.repository.url for walk in walks)
+            self._urls[repo] = next((url for url in urls if url is not None), None)
+        return self._urls[repo]
+
+    @cached_property
+    def _partitions(self) -> Mapping[str, Sequence[Partition]]:
+        """All partitions of the store by repository, listed once."""
+        return self.store.group_partitions()
+
+
+def _load_crawl_time_and_refs(repo: str, clone: Repository) -> CloneMoment:
+    return CloneMoment(
+        repo=repo, crawled_at=load_crawl_time(clone.git_dir), refs=list_clone_refs(clone)
+    )
