@@ -42,7 +42,7 @@ def test_a_repository_whose_pairs_lack_a_runtime_waits_for_it(
     status = dataclasses.replace(status, walks=(current,))
     assert status.next_step == 'run `coevo doctor --install jdk-21`, then mine it again'
     assert main(['pipeline', 'status', REPO, '--store', str(tmp_path / 'store')]) == 0
-    assert '1 pairs were dropped for want of jdk-21' in capsys.readouterr().out
+    assert '1 pair dropped for want of jdk-21' in capsys.readouterr().out
 
 
 def test_only_what_doctor_can_install_is_suggested_for_it() -> None:
