@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from coevo.engine.results import Cost, Step
 from coevo.evaluation.judging.start_states import restore_sibling_files
 from coevo.git.repository import Repository
+from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CellEdits
-from coevo.languages.engine import BuiltPair, Capability
+from coevo.languages.engine import BuiltPair
 from coevo.languages.table import offers_capability
 from coevo.languages.verdicts import RunConditions
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest

@@ -29,8 +29,9 @@ from coevo.engine.results import (
     SelectedMethod,
     Step,
 )
+from coevo.languages.capabilities import Capability
 from coevo.languages.cells import BorrowedSettings, SettingsScope
-from coevo.languages.engine import Builder, Capability
+from coevo.languages.engine import Builder
 from coevo.languages.table import offers_capability
 from coevo.model.labels import (
     BROKEN_CELL,

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from coevo.engine.groups import BuiltRevisions, get_method_in_cell, list_cells_of_candidate
 from coevo.engine.results import PairEvaluation, SelectedMethod, Step
 from coevo.git.repository import Repository, load_content
-from coevo.languages.engine import Capability
+from coevo.languages.capabilities import Capability
 from coevo.languages.table import detect_file_language, get_reading_of_file, offers_capability
 from coevo.languages.verdicts import RunConditions, Trace, Verdict
 from coevo.model.quality import PairEnd

@@ -23,8 +23,9 @@ from dataclasses import dataclass, field, replace
 
 from coevo.engine.evidence import Decision
 from coevo.engine.results import CellResult, Evidence, PairEvaluation, SelectedMethod, Step
+from coevo.languages.capabilities import Capability
 from coevo.languages.cells import Build, CompiledTests
-from coevo.languages.engine import BuiltPair, Capability
+from coevo.languages.engine import BuiltPair
 from coevo.languages.table import LANGUAGES, offers_capability
 from coevo.languages.verdicts import RAN, ProjectRun, RunConditions, Verdict
 from coevo.model.errors import Transient

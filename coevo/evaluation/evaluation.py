@@ -42,8 +42,8 @@ from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.results import write_or_remove_suites, write_results
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
-from coevo.languages import mutation
-from coevo.languages.engine import NOT_OFFERED, Capability
+from coevo.languages import universal_mutator
+from coevo.languages.capabilities import NOT_OFFERED, Capability
 from coevo.languages.mutation import MutationTool
 from coevo.languages.table import LANGUAGES, offers_capability
 from coevo.model.errors import Fatal
@@ -231,7 +231,7 @@ def _open_ledger(
             options.sandbox,
             str(options.test_seconds),
             measured,
-            f'universalmutator {mutation.is_installed()}',
+            f'universalmutator {universal_mutator.is_installed()}',
             *(_list_pit_versions(languages) if options.pit else ()),
             *(('mechanical fixes',) if options.fixes else ()),
             *sorted(runtime.version for runtime in runtimes),

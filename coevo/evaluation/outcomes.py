@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.languages.engine import NOT_OFFERED
+from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.column import Choice
 
 

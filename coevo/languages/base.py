@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from coevo.git.repository import Repository
-from coevo.languages.engine import Capability, Engine, RunSettings, make_refusal
+from coevo.languages.capabilities import Capability, make_refusal
+from coevo.languages.engine import Engine, RunSettings
 from coevo.languages.kits import Kits, PromptWords
 from coevo.languages.measures import Measures
 from coevo.languages.mutation import MutationTool

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from coevo.git.repository import Repository
-from coevo.languages.engine import NOT_OFFERED
+from coevo.languages.capabilities import NOT_OFFERED
 
 
 class RefactoringStatus(StrEnum):

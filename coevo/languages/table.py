@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping
 
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
+from coevo.languages.capabilities import EVERYTHING, Capability, list_lacking
 from coevo.languages.code_digest import CodeRoots, compute_code_digest, list_other_packages
-from coevo.languages.engine import EVERYTHING, Capability, list_lacking
 from coevo.languages.fixes import MechanicalFixer, NoFixes
 from coevo.languages.golang import fixes as golang_fixes, language as golang
 from coevo.languages.java import fixes as java_fixes, language as java

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CheckedSource
-from coevo.languages.engine import Capability
 from coevo.languages.mutation import Mutant
 from coevo.languages.table import get_measures, offers_capability
 from coevo.measures.edited_cells import EditedCellRunner, find_module

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from coevo.engine.further_runs import rerun_and_find_suite_doubt
 from coevo.engine.results import PairEvaluation, Step
+from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CellEdits
-from coevo.languages.engine import Capability
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import offers_capability
 from coevo.languages.verdicts import ExecutedMethod, RunConditions, Trace, TraceBatch

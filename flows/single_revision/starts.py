@@ -11,9 +11,9 @@ from itertools import islice
 
 from coevo.engine.results import Step
 from coevo.git.repository import load_content
+from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import Member
-from coevo.languages.engine import NOT_OFFERED
 from coevo.languages.surgery import StartStateInvalid, StartTarget
 from coevo.languages.table import get_measures, get_reading, get_surgery
 from coevo.languages.verdicts import Verdict

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from coevo.engine.results import PairEvaluation
 from coevo.engine.suites import SuiteAnswerCache, TestsOf
 from coevo.git.repository import Repository
-from coevo.languages.engine import BuiltPair, Capability
+from coevo.languages.capabilities import Capability
+from coevo.languages.engine import BuiltPair
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.table import offers_capability
 from coevo.model.method_rows import MethodRow

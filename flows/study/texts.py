@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from coevo.git.repository import Repository
-from coevo.languages.engine import NOT_OFFERED
+from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.measures import Assertions
 from coevo.languages.table import detect_file_language, get_measures, get_reading_of_file
 from coevo.measures.declaration_pairs import find_type_under_test

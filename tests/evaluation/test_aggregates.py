@@ -12,7 +12,7 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.records import SmellCount, TrackReport
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.worth import Adequacy, Detections, OraclePreservation
-from coevo.languages.engine import NOT_OFFERED
+from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage, Mutation
 from tests.evaluation.rows import row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.engine import NOT_OFFERED
+from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage
 from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Label, MethodChange, Walk

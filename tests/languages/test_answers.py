@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from coevo.languages.base import Language
-from coevo.languages.engine import Capability, NotOfferedError
+from coevo.languages.capabilities import Capability, NotOfferedError
 from coevo.languages.table import LANGUAGES
 from coevo.model.records import TestMethod
 from tests.languages.specimens import SPECIMENS

@@ -17,15 +17,9 @@ import psutil
 import pytest
 
 from coevo.git.repository import Repository
+from coevo.languages.capabilities import Capability, NotOfferedError
 from coevo.languages.cells import BorrowedSettings, CellEdits, CompiledTests, SettingsScope
-from coevo.languages.engine import (
-    Builder,
-    BuiltPair,
-    Capability,
-    Engine,
-    NotOfferedError,
-    RunSettings,
-)
+from coevo.languages.engine import Builder, BuiltPair, Engine, RunSettings
 from coevo.languages.surgery import Graft, StartTarget
 from coevo.languages.verdicts import KILLED, RunConditions, Verdict, VerdictBatch
 from coevo.model.errors import Transient

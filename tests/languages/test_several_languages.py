@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.command.main import main
-from coevo.languages.engine import Capability
+from coevo.languages.capabilities import Capability
 from coevo.languages.table import offers_capability
 from coevo.model.errors import Fatal
 from coevo.model.reasons import Reason

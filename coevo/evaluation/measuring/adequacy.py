@@ -23,7 +23,7 @@ from coevo.evaluation.measuring.coverage import measure_execution
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.measuring.oracle import find_old_kills, measure_preservation
 from coevo.evaluation.worth import Adequacy, Detections
-from coevo.languages.engine import NOT_OFFERED
+from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.mutation import Mutant
 from coevo.languages.table import get_measures, get_reading
 from coevo.measures.declaration_pairs import find_type_under_test

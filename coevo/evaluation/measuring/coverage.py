@@ -12,7 +12,7 @@ from typing import Protocol
 
 from coevo.evaluation.judging.task_context import SubmissionContext
 from coevo.git.repository import Repository, load_content
-from coevo.languages.engine import Capability
+from coevo.languages.capabilities import Capability
 from coevo.languages.measures import Assertions
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_measures, get_reading, offers_capability

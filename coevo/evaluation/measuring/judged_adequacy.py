@@ -20,7 +20,7 @@ from coevo.evaluation.measuring.gold import GoldMethod, load_measured_gold
 from coevo.evaluation.measuring.neighbour_strength import find_weakened_neighbours
 from coevo.evaluation.measuring.pit import add_pit_kills
 from coevo.evaluation.measuring.strict import preserves_oracle
-from coevo.languages.engine import Capability
+from coevo.languages.capabilities import Capability
 from coevo.languages.prints import LexicalRules
 from coevo.languages.table import get_reading, offers_capability
 from coevo.measures.declaration_pairs import find_method_or_constructor

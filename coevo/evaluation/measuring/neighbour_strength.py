@@ -19,8 +19,8 @@ from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.adequacy import select_released_mutants
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.suites.maintained_kills import measure_kills
+from coevo.languages.capabilities import Capability
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
-from coevo.languages.engine import Capability
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_measures, get_reading, offers_capability
 from coevo.measures.edited_cells import EditedCellRunner

@@ -22,8 +22,8 @@ from coevo.evaluation.measuring.coverage import (
 )
 from coevo.evaluation.worth import Adequacy, PitKills
 from coevo.git.repository import load_content
+from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CellEdits, CompiledTests
-from coevo.languages.engine import Capability
 from coevo.languages.mutation import ByteCodeMutants
 from coevo.languages.table import LANGUAGES, get_engine_version, offers_capability
 from coevo.measures.declaration_pairs import find_method_or_constructor

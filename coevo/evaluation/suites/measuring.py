@@ -22,8 +22,8 @@ from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteReach, SuiteTest
 from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.repository import load_content
+from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CompiledTests
-from coevo.languages.engine import Capability
 from coevo.languages.table import get_measures, get_reading, offers_capability
 from coevo.languages.verdicts import Trace, TraceBatch
 from coevo.measures import suites

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from coevo.git.repository import Repository
 from coevo.languages import base
-from coevo.languages.engine import Capability
+from coevo.languages.capabilities import Capability
 from coevo.languages.golang import assertions, reading, surgery
 from coevo.languages.golang.engine import make_engine as make_engine
 from coevo.languages.golang.kits import (
@@ -23,9 +23,9 @@ from coevo.languages.golang.surgery import defects, placebos, undo
 from coevo.languages.golang.toolchains import LIMIT, find_toolchains, select_toolchains_of_version
 from coevo.languages.kits import PromptWords
 from coevo.languages.measures import Measures
-from coevo.languages.mutation import UniversalMutator
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import FileSurgery
+from coevo.languages.universal_mutator import UniversalMutator
 from coevo.model.listener import Say, ignore_message
 from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod

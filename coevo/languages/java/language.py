@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coevo.git.repository import Repository
-from coevo.languages.engine import EVERYTHING
+from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.java import assertions, pit, reading, smells, surgery
 from coevo.languages.java.building import compilation
 from coevo.languages.java.commands import add_commands as add_commands
@@ -25,9 +25,10 @@ from coevo.languages.java.tools.toolchain import (
     list_tool_versions as list_tool_versions,
 )
 from coevo.languages.measures import Measures
-from coevo.languages.mutation import MutationTool, UniversalMutator
+from coevo.languages.mutation import MutationTool
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import FileSurgery
+from coevo.languages.universal_mutator import UniversalMutator
 from coevo.model.listener import Say, ignore_message
 
 # The measures of tests that Java offers, with any build tool.

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node, Parser
 
 from coevo.languages.measures import ErrorClass
-from coevo.languages.mutation import UniversalMutator, is_comment
+from coevo.languages.mutation import is_comment
 from coevo.languages.python.commands import get_class_name
 from coevo.languages.python.reading.statements import is_text_statement
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tokens import DEDENT, INDENT, NEWLINE, PYTHON, PythonTokens
+from coevo.languages.universal_mutator import UniversalMutator
 from coevo.model.records import TestMethod
 
 # The number of arguments, without a message, of unittest's assertions (unittest.TestCase).

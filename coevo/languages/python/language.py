@@ -10,7 +10,7 @@ from functools import partial
 
 from coevo.git.repository import Repository
 from coevo.languages import base
-from coevo.languages.engine import Capability
+from coevo.languages.capabilities import Capability
 from coevo.languages.kits import PromptWords
 from coevo.languages.measures import Measures
 from coevo.languages.python import assertions, reading, smells, supply, surgery, uv

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.engine import Capability, make_refusal
+from coevo.languages.capabilities import Capability, make_refusal
 from coevo.model.words import BreakageCause, Cell, Label, Track
 from flows.pipeline import mine
 from tests.languages import toy, toys

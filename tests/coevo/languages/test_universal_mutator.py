@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.java.reading.tokens import JAVA as GRAMMAR
-from coevo.languages.mutation import MutationTimeout, UniversalMutator
+from coevo.languages.mutation import MutationTimeout
 from coevo.languages.python.assertions import MUTATION as PYTHON
+from coevo.languages.universal_mutator import UniversalMutator
 
 JAVA = UniversalMutator(suffix='.java', grammar=GRAMMAR)
 

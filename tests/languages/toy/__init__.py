@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from coevo.languages import base
-from coevo.languages.engine import Capability
+from coevo.languages.capabilities import Capability
 from coevo.languages.kits import NoKits, PromptWords
 from coevo.languages.measures import Measures
 from coevo.languages.reading import LanguageReading
