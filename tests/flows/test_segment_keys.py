@@ -60,8 +60,8 @@ def edit(product: Path, name: str, old: str, new: str) -> tuple[str, ...]:
         ('filters/gap.py', '> profile.gap_hours', '>= profile.gap_hours', ('filters.gap',)),
         (
             'coevo/model/labels.py',
-            'return open_rows[0].label',
-            'return open_rows[-1].label',
+            'if not open_rows:',
+            'if len(open_rows) < 2:',
             ('coevo.model.labels',),
         ),
         (
