@@ -150,6 +150,16 @@ def write_withheld_edition(options: ReleaseOptions) -> WithheldReport:
         )
 
 
+def write_editions(options: ReleaseOptions) -> tuple[str, ...]:
+    """Write the editions that the options name, and return one sentence about each."""
+    sentences = []
+    if options.code_free is not None:
+        sentences.append(write_code_free_edition(options).sentence)
+    if options.withhold_gold is not None:
+        sentences.append(write_withheld_edition(options).sentence)
+    return tuple(sentences)
+
+
 def _build_plan(
     options: ReleaseOptions,
     clones: ReleaseClones,

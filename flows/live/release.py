@@ -29,8 +29,7 @@ from flows.options import ReleaseOptions, parse_families
 from flows.publication import (
     parse_urls,
     publish_or_explain_wait,
-    write_code_free_edition,
-    write_withheld_edition,
+    write_editions,
 )
 from packagers import publishing
 from packagers.funnel import format_news
@@ -109,7 +108,7 @@ def release(
             report = _publish_or_explain_wait(options, until, present)
         if isinstance(report, str):
             return Completed(name=WAITING, message=report)
-        editions = _write_editions_and_describe(options)
+        editions = _write_editions(options)
         announced = _rebuild_catalogue_and_site(snapshots, settings.site)
     for sentence in editions:
         get_run_logger().info(sentence)
@@ -148,14 +147,8 @@ def _rebuild_catalogue_and_site(snapshots: Root, site: Path | None) -> Announcem
 
 
 @retry_step
-def _write_editions_and_describe(options: ReleaseOptions) -> tuple[str, ...]:
-    """Write the editions that the options name, and return one sentence about each."""
-    sentences = []
-    if options.code_free is not None:
-        sentences.append(write_code_free_edition(options).sentence)
-    if options.withhold_gold is not None:
-        sentences.append(write_withheld_edition(options).sentence)
-    return tuple(sentences)
+def _write_editions(options: ReleaseOptions) -> tuple[str, ...]:
+    return write_editions(options)
 
 
 @retry_step

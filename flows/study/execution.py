@@ -22,7 +22,7 @@ from coevo.model.words import Cell
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext, Study
 from flows.study.texts import REFINED, find_refinement_kinds
-from miners.diffs import coupling as deltas
+from miners.diffs import coupling
 from miners.diffs.changes import PairChange
 from miners.diffs.coupling import Delta, find_focal_method
 from miners.diffs.resources import find_resource_dependencies
@@ -85,13 +85,13 @@ def _list_changed_files_at_new(change: PairChange) -> frozenset[str]:
 
 def _compute_delta(context: PairContext, item: SelectedMethod, traces: Traces) -> Delta:
     """Return the changed dependencies of a method: declarations, then resources."""
-    own = deltas.Traces(
+    own = coupling.Traces(
         old=traces.get((item.method_id, Cell.T_OLD_C_OLD)),
         new=traces.get((item.method_id, Cell.T_NEW_C_NEW)),
     )
     change = context.change
     references = change.references.get(item.method_id, ())
-    delta = deltas.compute_delta(item.candidate.method, change.sources, references, own)
+    delta = coupling.compute_delta(item.candidate.method, change.sources, references, own)
     own_reading = get_reading(context.pair.language)
     tree = own_reading.open_tree
     ends = (

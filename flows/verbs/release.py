@@ -107,12 +107,7 @@ def _release(arguments: argparse.Namespace) -> int:
     from flows.console import build_news_table
     from flows.licence import check_accepted_licences
     from flows.options import ReleaseOptions, parse_families
-    from flows.publication import (
-        parse_urls,
-        publish_release,
-        write_code_free_edition,
-        write_withheld_edition,
-    )
+    from flows.publication import parse_urls, publish_release, write_editions
 
     families = arguments.family.split(',') if arguments.family is not None else ()
     options = ReleaseOptions(
@@ -134,16 +129,12 @@ def _release(arguments: argparse.Namespace) -> int:
     try:
         with show_progress(console) as listener:
             report = publish_release(options, listener)
-        edition = write_code_free_edition(options) if options.code_free is not None else None
-        without = write_withheld_edition(options) if options.withhold_gold is not None else None
+        editions = write_editions(options)
     except UnsoundSnapshot as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
-    console.print(report.sentence, highlight=False)
-    if edition is not None:
-        console.print(edition.sentence, highlight=False)
-    if without is not None:
-        console.print(without.sentence, highlight=False)
+    for sentence in (report.sentence, *editions):
+        console.print(sentence, highlight=False)
     if report.news:
         console.print(build_news_table(report.news))
     return 0 if report.is_complete else 1
