@@ -17,9 +17,9 @@ from coevo.git.repository import Repository
 from coevo.languages.cells import Build
 from coevo.languages.core.engines import RunEngine
 from coevo.languages.engine import RunSettings
-from coevo.languages.java import gradle as gradle_choice
 from coevo.languages.java.building.report import JdkDemand
 from coevo.languages.java.built_pair import JavaBuiltPair
+from coevo.languages.java.gradle import find_gradle_demand
 from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.maven.pom_demand import find_pom_demand
 from coevo.languages.java.places import POM
@@ -146,7 +146,7 @@ def choose_jdks_to_try_for_pair(
     demands = [
         find_pom_demand(repository, end.rev)
         if POM in repository.tree(end.rev)
-        else gradle_choice.find_gradle_demand(repository, end.rev, gradles)
+        else find_gradle_demand(repository, end.rev, gradles)
         for end in (pair.old, pair.new)
     ]
     lowest = [demand.lowest for demand in demands if demand.lowest]

@@ -14,7 +14,6 @@ from typing import Any
 from coevo.languages.cells import Build
 from coevo.languages.core.cell_files import StandIn
 from coevo.languages.core.test_runs import RunResult
-from coevo.languages.java import gradle as gradle_attempts
 from coevo.languages.java.building import settings
 from coevo.languages.java.building.build_outputs import BuildOutput, separate_tests_and_code
 from coevo.languages.java.building.project_command import ProjectCommand, make_project_job
@@ -27,6 +26,7 @@ from coevo.languages.java.building.report import (
 from coevo.languages.java.building.session import BuildAttempt, JvmDeath, JvmSession
 from coevo.languages.java.gradle import (
     BUILD_FILES,
+    build_by_gradle,
     choose_gradle_for_revision,
     has_gradle_script,
     make_gradle_mount,
@@ -378,9 +378,7 @@ class SharedBuilds:
         gradle = self._choose_gradle(empty.rev)
         if gradle is None:
             return self._attempts.build(empty, session)
-        return gradle_attempts.build_by_gradle(
-            empty, session, gradle, str(self.toolchain.java_home)
-        )
+        return build_by_gradle(empty, session, gradle, str(self.toolchain.java_home))
 
     def _choose_gradle(self, rev: str) -> Gradle | None:
         """Return the Gradle for a revision without a POM at its root; None if Maven builds it."""
