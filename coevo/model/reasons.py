@@ -131,8 +131,7 @@ _PAIR = {
     DiffReason.NO_SOURCE_OR_TEST_CHANGE: 'The files that differ are neither source nor tests.',
     DiffReason.NO_TEST_FOUND: 'No test method was found in either revision.',
     DiffReason.NO_TEST_CHANGE: (
-        'The pair changes production code, but no test was changed or inserted, nor anything that a '
-        'test uses of the tests.'
+        'No test was changed or inserted, nor anything that a test uses of the tests.'
     ),
     Reason.UNREADABLE_OBJECT: 'A file of the pair is missing or corrupt in the clone.',
     Reason.OBJECT_MISSING: (

@@ -208,6 +208,8 @@ class _PairDifference:
         compared.apart = sum(len(self.new.list_tests(path)) for path in others)
         if not compared.total and not compared.apart:
             compared.reason = DiffReason.NO_TEST_FOUND
+        elif self.gate is not None and not compared.referring:
+            compared.reason = DiffReason.NO_TEST_CHANGE
         return compared
 
     def _explain_no_test_change(self, compared: int = 0) -> DiffReason:

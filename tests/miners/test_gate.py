@@ -75,6 +75,17 @@ def test_a_pair_of_a_project_without_any_test_says_so(
     assert change.reason is DiffReason.NO_TEST_CHANGE
 
 
+def test_a_changed_file_of_the_tests_that_no_test_uses_is_no_change_of_a_test(
+    tmp_path: Path,
+) -> None:
+    tests = {'Fare': CODE % 1, 'FareTest': unit_tests(TEST % ('a', 1))}
+    old, new = ({**tests, 'ExampleTest': java_class(ROWS % n, name='Example')} for n in (1, 2))
+    change = compare(tmp_path / 'gated', old, new)
+    assert (change.reason, change.compared) == (DiffReason.NO_TEST_CHANGE, None)
+    whole = compare(tmp_path / 'whole', old, new, gate=None)
+    assert (whole.reason, whole.compared, whole.apart) == (None, 0, 1)
+
+
 def test_unchanged_tests_are_drawn_as_a_share_and_the_others_are_counted(tmp_path: Path) -> None:
     """Of 12 changed tests 2 more may run; all 30 unchanged ones use the code, and 5 others do not."""
     kept = [TEST % (f'kept{n}', 1) for n in range(30)]
