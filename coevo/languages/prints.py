@@ -8,7 +8,7 @@ the cheapest first:
 1. Does the text have each word of the body?  (`split_words`, by lines that other revisions share)
 2. Does it have the first tokens of the body next to each other?
    (`LexicalRules.may_match_all_beginnings`, on the plain text)
-3. Does it have all tokens so?  (`LexicalRules.read`, `BodyPrint.may_be_in`)
+3. Does it have all tokens so?  (`LexicalRules.lex_text`, `BodyPrint.may_be_in`)
 
 The answer "no" is always right. The answer "yes" may be wrong, which only costs time. Hence a print
 leaves out everything that may differ between equal bodies: comments, strings and numbers, brackets

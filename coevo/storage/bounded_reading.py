@@ -2,8 +2,7 @@
 
 The sender of a file, an answer or an archive decides its length and speed. Every function here ends
 at a limit that the caller sets, and all decoder errors become one exception.
-`coevo.storage.bounded_http` sends web requests within the same limits, `coevo.storage.bounded_reading`
-parses JSON.
+`coevo.storage.bounded_http` sends web requests within the same limits.
 """
 
 from __future__ import annotations
