@@ -31,6 +31,7 @@ OTHERS = {
     'sed': 'the edit of a person, of a file that the demo has',
     'pip': 'tests/test_project.py installs the wheel',
     'uv': 'tests/test_project.py installs the wheel',
+    '.venv/bin/uv': 'tests/manual/test_recipes.py runs every cell of the notebook that it opens',
     'python3': 'a static server of the standard library',
 }
 
