@@ -1,7 +1,8 @@
-"""Do labels and drops hold? Rows of a store, drawn by seed, asked again of the oracle of their language.
+"""Check labels and drops of a store: draw rows by seed, and run them with the oracle of their language.
 
     python -m benchmarks.validity draw STORE RESULTS.csv [--walk states] [--seconds N]
     python -m benchmarks.validity sum RESULTS.csv
+    python -m benchmarks.validity unaffected STORE RESULTS.csv [--walk states] [--seconds N] [--rows 200]
 
 Of each label 50 rows, at most 10 of a repository and 5 of a pair; of each of the five commonest
 reasons of the stages filter, label and track 100 drops, at most 25 of a repository and 10 of a pair.
@@ -9,6 +10,9 @@ Labels are drawn where the two compile verdicts agree in all deciding cells, sin
 only. The deciding cells of a row are run, once, in a tree for each cell; the label is what the
 label table makes of them. `draw` resumes, and stops after N CPU seconds of the oracle. What has been
 asked counts, of other stores, too: draw of one after the other until all quotas are met.
+
+`unaffected` draws methods with that label, repositories in turn, and runs the old test on the new code
+(`t_old_c_new`), which the engine does not always run for them. Each has to pass.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
@@ -36,7 +40,7 @@ from coevo.model.pair_rows import PairRow
 from coevo.model.records import Candidate, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import Cell, Label, Outcome, Stage, Walk
-from coevo.storage.store import Store
+from coevo.storage.store import Partition, Store
 from miners.diffs.changes import diff_pair
 from packagers.card import compute_upper_bound
 
@@ -205,6 +209,86 @@ def ask(
     return [_build_row(row, known[row.method_id], outcomes) for row in drawn], seconds
 
 
+def run_old_tests_on_new_code(
+    benches: Benches, repository: Repository, drawn: Sequence[DrawnRow]
+) -> tuple[list[dict[str, object]], float]:
+    """Run `t_old_c_new` of rows of one pair; return rows of results and the oracle's CPU seconds."""
+    pair = load_pair(repository, drawn[0].pair)
+    known = {
+        compute_candidate_id(pair, candidate): candidate
+        for candidate in diff_pair(repository, pair).candidates
+    }
+    cell = Cell.T_OLD_C_NEW
+    trees: dict[Place, list[tuple[DrawnRow, CellTarget]]] = defaultdict(list)
+    for row in drawn:
+        method = known[row.method_id].old
+        assert method is not None, 'an unaffected test is at the old revision'
+        trees[locate_cell(row.pair, cell, method)].append((row, CellTarget(method=method)))
+    rows: list[dict[str, object]] = []
+    seconds = 0.0
+    for place, members in trees.items():
+        answer = benches.run(repository, drawn[0].pair, place, [target for _, target in members])
+        seconds += answer.seconds
+        for (row, target), ruling in zip(members, answer.rulings, strict=True):
+            method = target.method
+            rows.append(
+                {
+                    **_describe_place(row),
+                    'method': f'{method.test_class}#{method.test_method}',
+                    'method_id': row.method_id,
+                    'engine': (row.row and row.row.t_old_c_new) or 'not run',
+                    'oracle': ruling.outcome,
+                }
+            )
+    return rows, seconds
+
+
+def draw_unaffected(arguments: argparse.Namespace) -> None:
+    """Draw unaffected rows, run the old tests on the new code, and print each that does not pass."""
+    store = Store(arguments.store)
+    known = read_rows(arguments.results)
+    left, wanted = arguments.seconds, arguments.rows - len(known)
+    queues = [
+        _draw_unaffected_of_repository(store, partition, {row['method_id'] for row in known})
+        for partition in store.list_partitions()
+        if partition.walk is arguments.walk
+    ]
+    with ExitStack() as stack:
+        benches = Benches(stack)
+        while any(queues) and wanted > 0 and left > 0:
+            for queue in filter(None, queues):
+                drawn = queue.pop()[: max(wanted, 0)]
+                if not drawn:
+                    break
+                repo = drawn[0].pair.repo
+                try:
+                    repository = open_clone(arguments.store, repo)
+                    rows, spent = run_old_tests_on_new_code(benches, repository, drawn)
+                except Transient as trouble:
+                    print('not asked:', repo, drawn[0].pair.pair_id, trouble, flush=True)
+                    continue
+                left -= spent
+                wanted -= len(rows)
+                append_rows(arguments.results, rows)
+                for row in rows:
+                    if row['oracle'] is not Outcome.PASS:
+                        print(*row.values(), flush=True)
+    counts = Counter((row['engine'], row['oracle']) for row in read_rows(arguments.results))
+    print_table(('engine', 'oracle', 'rows'), [(*key, n) for key, n in sorted(counts.items())])
+
+
+def _draw_unaffected_of_repository(
+    store: Store, partition: Partition, known: Collection[str]
+) -> list[list[DrawnRow]]:
+    """Draw at most five unaffected rows of each pair of a repository, in an order drawn by seed."""
+    pairs = _shuffle_pairs(store.load_current_segments(partition), f'{SEED} {partition.repo}')
+    labels = (
+        [row for row in rows if row.stratum == (Kind.LABEL, Label.UNAFFECTED)] for rows in pairs
+    )
+    drawn = ([row for row in rows if row.method_id not in known][:5] for rows in labels)
+    return [rows for rows in drawn if rows]
+
+
 def _build_row(
     drawn: DrawnRow, candidate: Candidate, outcomes: Mapping[tuple[str, Cell], Outcome]
 ) -> dict[str, object]:
@@ -290,6 +374,13 @@ def main() -> None:
     drawing.add_argument('results', type=Path)
     drawing.add_argument('--walk', type=Walk, default=Walk.STATES)
     drawing.add_argument('--seconds', type=float, default=4000.0)
+    unaffected = verbs.add_parser('unaffected')
+    unaffected.set_defaults(run=draw_unaffected)
+    unaffected.add_argument('store', type=Path)
+    unaffected.add_argument('results', type=Path)
+    unaffected.add_argument('--walk', type=Walk, default=Walk.STATES)
+    unaffected.add_argument('--seconds', type=float, default=4000.0)
+    unaffected.add_argument('--rows', type=int, default=200)
     summing = verbs.add_parser('sum')
     summing.set_defaults(run=summarise)
     summing.add_argument('results', type=Path)
