@@ -100,7 +100,7 @@ class TrackFilter(Protocol):
 
     @property
     def Reason(self) -> type[StrEnum]:
-        """Every reason that `check` may return, with its sentence."""
+        """Every reason that `find_track_loss_reason` may return, with its sentence."""
 
     def find_track_loss_reason(self, case: TrackCase) -> StrEnum | None:
         """Return why the method keeps its label but loses its track, or None to keep the track."""
@@ -111,7 +111,7 @@ class PairFilter(Protocol):
 
     @property
     def Reason(self) -> type[StrEnum]:
-        """Every reason that `check` may return; the funnel lists also those that never occur."""
+        """Every reason that `find_drop_reason` may return; the funnel lists also those that never occur."""
 
     def find_drop_reason(self, pair: Pair, profile: Profile) -> StrEnum | None:
         """Return why this pair is dropped, or None to keep it."""
@@ -122,7 +122,7 @@ class ChangeFilter(Protocol):
 
     @property
     def Reason(self) -> type[StrEnum]:
-        """Every reason that `check` may return, with its sentence."""
+        """Every reason that `find_drop_reason` may return, with its sentence."""
 
     def find_drop_reason(self, case: FilterCase) -> StrEnum | None:
         """Return why the pair is dropped because of its change, or None to keep it."""
@@ -133,7 +133,7 @@ class MethodFilter(Protocol):
 
     @property
     def Reason(self) -> type[StrEnum]:
-        """Every reason that `check` may return, with its sentence."""
+        """Every reason that `find_drop_reason` may return, with its sentence."""
 
     def find_drop_reason(self, case: FilterCase, candidate: Candidate) -> StrEnum | None:
         """Return why this candidate is dropped, or None to keep it."""

@@ -155,6 +155,7 @@ def play(scene: Scene) -> Iterator[tuple[str, int]]:
     scene.say(f'\n{history.PUSHED} commits were pushed to {history.PUSHED_TO}: the next month')
     second = scene.spread('mine', 'mining', profile='quick')
     yield 'pairs_second', sum(row['executed now'] for row in second)
+    scene.run('measure/waiting')
     yield 'tasks_second', scene.release('2024-02')
     scene.say('\nLabels are run again, gold is judged, and what nobody ran is looked for')
     again = scene.run('reverify/weekly', sample=2)
