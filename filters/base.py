@@ -1,6 +1,6 @@
-"""The protocols of filters: a module with an enum `Reason` and a function check().
+"""The protocols of filters: a module with an enum `Reason` and a function that finds a reason.
 
-check() returns a member of `Reason` to drop its subject, or None to keep it.
+The function returns a member of `Reason` to drop its subject, or None to keep it.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class PairFilter(Protocol):
 
     @property
     def Reason(self) -> type[StrEnum]:
-        """Every reason that `find_drop_reason` may return; the funnel lists also those that never occur."""
+        """Every reason that `find_drop_reason` may return, also those that never occur."""
 
     def find_drop_reason(self, pair: Pair, profile: Profile) -> StrEnum | None:
         """Return why this pair is dropped, or None to keep it."""
