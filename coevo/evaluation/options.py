@@ -41,7 +41,8 @@ class EvaluationOptions:
                    `tasks` is None
     leaking        whether to grade tasks whose start state shows their answer, if `tasks` is None
     cache          folder for judged results; None is a folder of the tool cache
-    test_seconds   CPU seconds that a test may take, ten times that in wall time; None: as in mining
+    test_seconds   CPU seconds that a test may take, ten times that in wall time, but in Java at least
+                   ten minutes; None: as in mining
     adequacy       whether the adequacy of passing tests is measured
     pit            whether PIT runs its mutants, too; its answers are advisory
     fixes          whether whole test files get mechanical fixes before they are graded
