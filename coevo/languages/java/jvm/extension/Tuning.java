@@ -1,10 +1,12 @@
 package coevo.extension;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import javax.inject.Inject;
 import javax.inject.Named;
@@ -64,12 +66,14 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         Set<String> needed = testJars(session.getProjects());
         Unpinned unpinned = new Unpinned(session.getProjects());
         Umpire umpire = Umpire.of(session.getUserProperties());
+        Path checkout = session.getTopLevelProject().getBasedir().toPath();
         for (MavenProject project : session.getProjects()) {
             boolean compile =
                     mode.equals("true")
                             || mode.equals("auto") && needed.contains(key(project))
                             || umpire != null && umpire.concerns(project);
             leaveOut(project, without);
+            leaveForeignFolders(project, checkout);
             tune(project, compile);
             project.setContextValue(RANGES, new Ranges(repositories, session).pin(project));
             project.setContextValue(UNPINNED, unpinned.find(project));
@@ -95,6 +99,26 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         plugins.removeIf(it -> left.contains(it.getArtifactId()));
         Collections.sort(left);
         project.setContextValue(WITHOUT, left);
+    }
+
+    /**
+     * Leaves out folders of sources and resources outside the checkout. There are only system files
+     * there: with {@code <sourceDirectory>/</sourceDirectory>} the compiler reads them all, for many
+     * minutes.
+     */
+    private static void leaveForeignFolders(MavenProject project, Path checkout) {
+        Predicate<String> isForeign =
+                folder ->
+                        folder != null
+                                && !project.getBasedir()
+                                        .toPath()
+                                        .resolve(folder)
+                                        .normalize()
+                                        .startsWith(checkout);
+        project.getCompileSourceRoots().removeIf(isForeign);
+        project.getTestCompileSourceRoots().removeIf(isForeign);
+        project.getResources().removeIf(it -> isForeign.test(it.getDirectory()));
+        project.getTestResources().removeIf(it -> isForeign.test(it.getDirectory()));
     }
 
     private static void tune(MavenProject project, boolean compileTests) {

@@ -82,3 +82,22 @@ def test_pair_whose_build_needs_a_submodule_records_that_reason(tmp_path: Path) 
     assert (pair.build_old, pair.build_new) == (NEEDS_SUBMODULE,) * 2
     (drop,) = (drop for drop in found.drops if drop.stage == 'label')
     assert (drop.reason, drop.detail) == ('t_new_c_new_unbuildable', NEEDS_SUBMODULE)
+
+
+@pytest.mark.jvm
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize('folder', ['/', '${user.home}/../..', '../..'])
+def test_source_folders_outside_the_checkout_are_left_out(tmp_path: Path, folder: str) -> None:
+    """javac would read all system files below `/`, until its memory or time has ended."""
+    foreign = (
+        f'<build><sourceDirectory>{folder}</sourceDirectory><resources><resource>'
+        f'<directory>{folder}</directory></resource></resources></build>'
+    )
+    first = {'pom.xml': pom(foreign), **source('Till', '    static int last() { return 1; }\n')}
+    tests = junit('TillTest', 'rings: assertEquals(2, Till.last());')
+    second = {**source('Till', '    static int last() { return 2; }\n'), **tests}
+    found = mined(write(tmp_path / 'repository', [first, second]), tmp_path / 'store')
+    assert (found.report.executed, found.report.failures) == (1, {})
+    (pair,) = found.pairs
+    assert (pair.build_old, pair.build_new) == ('built',) * 2
+    assert {drop.reason for drop in found.drops} == {'t_new_c_new_compile_error'}
