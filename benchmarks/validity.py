@@ -20,7 +20,7 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
@@ -71,6 +71,12 @@ class DrawnRow:
     @property
     def stratum(self) -> tuple[str, str]:
         return self.kind, self.name
+
+
+# Runs rows of one pair; returns rows of results and the CPU seconds of the oracle.
+Question = Callable[
+    [Benches, Repository, Sequence[DrawnRow]], tuple[list[dict[str, object]], float]
+]
 
 
 # -- drawing -----------------------------------------------------------------------------------
@@ -133,7 +139,43 @@ def draw_rows(
             ]
             if rows:
                 drawn[repo].append(rows)
-    queues = [sorted(pairs, key=_weigh) for pairs in drawn.values()]  # the last is popped first
+    yield from _take_in_turn([sorted(pairs, key=_weigh) for pairs in drawn.values()])
+
+
+def draw_unaffected_rows(
+    store: Store, walk: Walk, seed: int, asked: Sequence[Row], wanted: int
+) -> Iterator[list[DrawnRow]]:
+    """Draw rows labelled unaffected until there are `wanted`, at most five of a pair, repositories in turn.
+
+    asked  rows of the results, which count and are not drawn again
+    """
+    known = {row['method_id'] for row in asked}
+    queues = [
+        _draw_unaffected_of_repository(store, partition, seed, known)
+        for partition in store.list_partitions()
+        if partition.walk is walk
+    ]
+    left = wanted - len(asked)
+    for rows in _take_in_turn(queues):
+        if left <= 0:
+            return
+        yield rows[:left]
+        left -= len(rows)
+
+
+def _draw_unaffected_of_repository(
+    store: Store, partition: Partition, seed: int, known: Collection[str]
+) -> list[list[DrawnRow]]:
+    pairs = _shuffle_pairs(store.load_current_segments(partition), f'{seed} {partition.repo}')
+    labels = (
+        [row for row in rows if row.stratum == (Kind.LABEL, Label.UNAFFECTED)] for rows in pairs
+    )
+    drawn = ([row for row in rows if row.method_id not in known][:5] for rows in labels)
+    return [rows for rows in drawn if rows]
+
+
+def _take_in_turn(queues: Sequence[list[list[DrawnRow]]]) -> Iterator[list[DrawnRow]]:
+    """Take the last of each queue in turn until all are empty."""
     while any(queues):
         yield from (queue.pop() for queue in queues if queue)
 
@@ -184,7 +226,41 @@ def _weigh(rows: Sequence[DrawnRow]) -> tuple[int, int]:
 def ask(
     benches: Benches, repository: Repository, drawn: Sequence[DrawnRow]
 ) -> tuple[list[dict[str, object]], float]:
-    """Ask about rows of one pair; give rows of results, and the CPU seconds of the oracle."""
+    """Run the deciding cells of rows of one pair; return rows of results and the oracle's CPU seconds."""
+    known, outcomes, seconds = _run_cells(benches, repository, drawn, list_cells_of_candidate)
+    return [_build_row(row, known[row.method_id], outcomes) for row in drawn], seconds
+
+
+def run_old_tests_on_new_code(
+    benches: Benches, repository: Repository, drawn: Sequence[DrawnRow]
+) -> tuple[list[dict[str, object]], float]:
+    """Run `t_old_c_new` of rows of one pair; return rows of results and the oracle's CPU seconds."""
+    cell = Cell.T_OLD_C_NEW
+    known, outcomes, seconds = _run_cells(benches, repository, drawn, lambda _: (cell,))
+    rows: list[dict[str, object]] = [
+        {
+            **_describe_place(row),
+            'method': _name_method(known[row.method_id]),
+            'method_id': row.method_id,
+            'engine': (row.row and row.row.t_old_c_new) or 'not run',
+            'oracle': outcomes[row.method_id, cell],
+        }
+        for row in drawn
+    ]
+    return rows, seconds
+
+
+def _run_cells(
+    benches: Benches,
+    repository: Repository,
+    drawn: Sequence[DrawnRow],
+    list_cells: Callable[[Candidate], Iterable[Cell]],
+) -> tuple[dict[str, Candidate], dict[tuple[str, Cell], Outcome], float]:
+    """Run cells of rows of one pair, in a tree for each cell.
+
+    Returns:
+        The pair's candidates by method ID; outcomes by method ID and cell; CPU seconds of the oracle.
+    """
     pair = load_pair(repository, drawn[0].pair)
     known = {
         compute_candidate_id(pair, candidate): candidate
@@ -193,9 +269,9 @@ def ask(
     trees: dict[Place, list[tuple[str, Cell, CellTarget]]] = defaultdict(list)
     for row in drawn:
         candidate = known[row.method_id]
-        for cell in list_cells_of_candidate(candidate):
+        for cell in list_cells(candidate):
             method = candidate.new if cell.tests_are_new else candidate.old
-            assert method is not None, 'a deciding cell has a test at its revision'
+            assert method is not None, 'a cell to run has a test at its revision'
             target = CellTarget(method=method, override=row.row.override if row.row else None)
             trees[locate_cell(row.pair, cell, method)].append((row.method_id, cell, target))
     outcomes: dict[tuple[str, Cell], Outcome] = {}
@@ -206,87 +282,7 @@ def ask(
         seconds += answer.seconds
         for (method_id, cell, _), ruling in zip(members, answer.rulings, strict=True):
             outcomes[method_id, cell] = ruling.outcome
-    return [_build_row(row, known[row.method_id], outcomes) for row in drawn], seconds
-
-
-def run_old_tests_on_new_code(
-    benches: Benches, repository: Repository, drawn: Sequence[DrawnRow]
-) -> tuple[list[dict[str, object]], float]:
-    """Run `t_old_c_new` of rows of one pair; return rows of results and the oracle's CPU seconds."""
-    pair = load_pair(repository, drawn[0].pair)
-    known = {
-        compute_candidate_id(pair, candidate): candidate
-        for candidate in diff_pair(repository, pair).candidates
-    }
-    cell = Cell.T_OLD_C_NEW
-    trees: dict[Place, list[tuple[DrawnRow, CellTarget]]] = defaultdict(list)
-    for row in drawn:
-        method = known[row.method_id].old
-        assert method is not None, 'an unaffected test is at the old revision'
-        trees[locate_cell(row.pair, cell, method)].append((row, CellTarget(method=method)))
-    rows: list[dict[str, object]] = []
-    seconds = 0.0
-    for place, members in trees.items():
-        answer = benches.run(repository, drawn[0].pair, place, [target for _, target in members])
-        seconds += answer.seconds
-        for (row, target), ruling in zip(members, answer.rulings, strict=True):
-            method = target.method
-            rows.append(
-                {
-                    **_describe_place(row),
-                    'method': f'{method.test_class}#{method.test_method}',
-                    'method_id': row.method_id,
-                    'engine': (row.row and row.row.t_old_c_new) or 'not run',
-                    'oracle': ruling.outcome,
-                }
-            )
-    return rows, seconds
-
-
-def draw_unaffected(arguments: argparse.Namespace) -> None:
-    """Draw unaffected rows, run the old tests on the new code, and print each that does not pass."""
-    store = Store(arguments.store)
-    known = read_rows(arguments.results)
-    left, wanted = arguments.seconds, arguments.rows - len(known)
-    queues = [
-        _draw_unaffected_of_repository(store, partition, {row['method_id'] for row in known})
-        for partition in store.list_partitions()
-        if partition.walk is arguments.walk
-    ]
-    with ExitStack() as stack:
-        benches = Benches(stack)
-        while any(queues) and wanted > 0 and left > 0:
-            for queue in filter(None, queues):
-                drawn = queue.pop()[: max(wanted, 0)]
-                if not drawn:
-                    break
-                repo = drawn[0].pair.repo
-                try:
-                    repository = open_clone(arguments.store, repo)
-                    rows, spent = run_old_tests_on_new_code(benches, repository, drawn)
-                except Transient as trouble:
-                    print('not asked:', repo, drawn[0].pair.pair_id, trouble, flush=True)
-                    continue
-                left -= spent
-                wanted -= len(rows)
-                append_rows(arguments.results, rows)
-                for row in rows:
-                    if row['oracle'] is not Outcome.PASS:
-                        print(*row.values(), flush=True)
-    counts = Counter((row['engine'], row['oracle']) for row in read_rows(arguments.results))
-    print_table(('engine', 'oracle', 'rows'), [(*key, n) for key, n in sorted(counts.items())])
-
-
-def _draw_unaffected_of_repository(
-    store: Store, partition: Partition, known: Collection[str]
-) -> list[list[DrawnRow]]:
-    """Draw at most five unaffected rows of each pair of a repository, in an order drawn by seed."""
-    pairs = _shuffle_pairs(store.load_current_segments(partition), f'{SEED} {partition.repo}')
-    labels = (
-        [row for row in rows if row.stratum == (Kind.LABEL, Label.UNAFFECTED)] for rows in pairs
-    )
-    drawn = ([row for row in rows if row.method_id not in known][:5] for rows in labels)
-    return [rows for rows in drawn if rows]
+    return known, outcomes, seconds
 
 
 def _build_row(
@@ -310,26 +306,47 @@ def _build_row(
     }
 
 
+def _name_method(candidate: Candidate) -> str:
+    return f'{candidate.method.test_class}#{candidate.method.test_method}'
+
+
 def draw(arguments: argparse.Namespace) -> None:
     """Draw rows and ask about them until the quotas are met or the seconds are spent."""
+    pairs = draw_rows(Store(arguments.store), arguments.walk, SEED, read_rows(arguments.results))
+    for row in _ask_about_pairs(arguments, pairs, ask):
+        if not holds({name: str(value) for name, value in row.items()}):
+            print(*row.values(), flush=True)
+
+
+def draw_unaffected(arguments: argparse.Namespace) -> None:
+    """Draw unaffected rows, run the old tests on the new code, and print each that does not pass."""
+    pairs = draw_unaffected_rows(
+        Store(arguments.store), arguments.walk, SEED, read_rows(arguments.results), arguments.rows
+    )
+    for row in _ask_about_pairs(arguments, pairs, run_old_tests_on_new_code):
+        if row['oracle'] is not Outcome.PASS:
+            print(*row.values(), flush=True)
+    counts = Counter((row['engine'], row['oracle']) for row in read_rows(arguments.results))
+    print_table(('engine', 'oracle', 'rows'), [(*key, n) for key, n in sorted(counts.items())])
+
+
+def _ask_about_pairs(
+    arguments: argparse.Namespace, pairs: Iterator[list[DrawnRow]], question: Question
+) -> Iterator[dict[str, object]]:
+    """Ask about each pair's rows until the oracle's seconds are spent; write and give what it answers."""
     left = arguments.seconds
-    known = read_rows(arguments.results)
     with ExitStack() as stack:
         benches = Benches(stack)
-        for drawn in draw_rows(Store(arguments.store), arguments.walk, SEED, known):
-            if left <= 0:
-                return
+        while left > 0 and (drawn := next(pairs, None)):
             pair = drawn[0].pair
             try:
-                rows, spent = ask(benches, open_clone(arguments.store, pair.repo), drawn)
+                rows, spent = question(benches, open_clone(arguments.store, pair.repo), drawn)
             except Transient as trouble:
                 print('not asked:', pair.repo, pair.pair_id, trouble, flush=True)
                 continue
             left -= spent
             append_rows(arguments.results, rows)
-            for row in rows:
-                if not holds({name: str(value) for name, value in row.items()}):
-                    print(*row.values(), flush=True)
+            yield from rows
 
 
 # -- summing up --------------------------------------------------------------------------------
@@ -368,19 +385,14 @@ def _sum_stratum(rows: Sequence[Row], kind: str, name: str) -> tuple[object, ...
 def main() -> None:
     parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__)
     verbs = parser.add_subparsers(required=True)
-    drawing = verbs.add_parser('draw')
-    drawing.set_defaults(run=draw)
-    drawing.add_argument('store', type=Path)
-    drawing.add_argument('results', type=Path)
-    drawing.add_argument('--walk', type=Walk, default=Walk.STATES)
-    drawing.add_argument('--seconds', type=float, default=4000.0)
-    unaffected = verbs.add_parser('unaffected')
-    unaffected.set_defaults(run=draw_unaffected)
-    unaffected.add_argument('store', type=Path)
-    unaffected.add_argument('results', type=Path)
-    unaffected.add_argument('--walk', type=Walk, default=Walk.STATES)
-    unaffected.add_argument('--seconds', type=float, default=4000.0)
-    unaffected.add_argument('--rows', type=int, default=200)
+    for name, run in (('draw', draw), ('unaffected', draw_unaffected)):
+        verb = verbs.add_parser(name)
+        verb.set_defaults(run=run)
+        verb.add_argument('store', type=Path)
+        verb.add_argument('results', type=Path)
+        verb.add_argument('--walk', type=Walk, default=Walk.STATES)
+        verb.add_argument('--seconds', type=float, default=4000.0)
+    verbs.choices['unaffected'].add_argument('--rows', type=int, default=200)
     summing = verbs.add_parser('sum')
     summing.set_defaults(run=summarise)
     summing.add_argument('results', type=Path)
