@@ -26,11 +26,7 @@ from flows.live.reap import remove_overdue_runs
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.options import ReleaseOptions, parse_families
-from flows.publication import (
-    parse_urls,
-    publish_or_explain_wait,
-    write_editions,
-)
+from flows.publication import parse_urls, publish_or_explain_wait, write_editions
 from packagers import publishing
 from packagers.funnel import format_news
 from packagers.publishing import list_snapshots, locate_snapshot
