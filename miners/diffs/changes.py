@@ -194,11 +194,9 @@ class _PairDifference:
         ]
         compared.total = len(unchanged) + len(changed) + len(elsewhere)
         changes = {change for change, _ in changed} | {item.change for item, _ in elsewhere}
-        if (
-            self.gate is not None
-            and self.changed.source_changed
-            and changes <= {MethodChange.DELETED}
-        ):
+        # Without a source change, the deletion of a test is compared too: it gets a label.
+        useless = {MethodChange.DELETED} if self.changed.source_changed else set()
+        if self.gate is not None and changes <= useless:
             compared.reason = self._explain_no_test_change(compared.total)
             return compared
         compared.referring = [self._make_candidate(change, *ends) for change, ends in changed]
@@ -208,8 +206,6 @@ class _PairDifference:
         compared.apart = sum(len(self.new.list_tests(path)) for path in others)
         if not compared.total and not compared.apart:
             compared.reason = DiffReason.NO_TEST_FOUND
-        elif self.gate is not None and not compared.referring:
-            compared.reason = DiffReason.NO_TEST_CHANGE
         return compared
 
     def _explain_no_test_change(self, compared: int = 0) -> DiffReason:
