@@ -5,6 +5,7 @@ The function returns a member of `Reason` to drop its subject, or None to keep i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -59,18 +60,19 @@ class FilterCase:
     nearer: frozenset[TestMethod] | None = None
 
     @cached_property
-    def unchanged_in_drawn_order(self) -> tuple[str, ...]:
-        """The candidate ids of unchanged candidates, in an order that is random for each pair.
+    def drawn_order(self) -> Mapping[MethodChange, tuple[str, ...]]:
+        """The ids of all candidates by change, in an order that is random for each pair.
 
         The pair's id is the seed, so the order of one pair is always the same.
         """
         pair = self.change.pair
-        ids = [
-            compute_candidate_id(pair, candidate)
-            for candidate in self.change.candidates
-            if candidate.change is MethodChange.UNCHANGED
-        ]
-        return tuple(sorted(ids, key=lambda id_: compute_short_hash(pair.pair_id, id_)))
+        ids: dict[MethodChange, list[str]] = {change: [] for change in MethodChange}
+        for candidate in self.change.candidates:
+            ids[candidate.change].append(compute_candidate_id(pair, candidate))
+        return {
+            change: tuple(sorted(some, key=lambda id_: compute_short_hash(pair.pair_id, id_)))
+            for change, some in ids.items()
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -363,7 +363,11 @@ _NOT_SAMPLED = 'not_sampled'  # of filters/sample.py, which packagers must not i
 
 def _describe_unchanged_test_sample(rows: Rows) -> str:
     """Return a further list item with the size of the sample, if there are unchanged tests."""
-    left = [drop for drop in rows.drops if drop.reason == _NOT_SAMPLED]
+    left = [
+        drop
+        for drop in rows.drops
+        if drop.reason == _NOT_SAMPLED and drop.change is not MethodChange.CONTEXT_CHANGED
+    ]
     later = (Stage.LABEL, Stage.PUBLISH)
     drawn = sum(row.change is MethodChange.UNCHANGED for row in rows.methods)
     drawn += sum(

@@ -70,16 +70,24 @@ class ModuleRules:
 class Gate:
     """The rule that only pairs are run that change production code and a test, or may be repairs.
 
-    share  of the tests that are run, at most so many are unchanged ones
-    limit  most unchanged tests of a pair; None is no limit
+    share          of the tests that are run, at most so many are unchanged ones
+    limit          most unchanged tests of a pair; None is no limit
+    context_limit  most context-changed tests of a pair that are run; None is no limit
     """
 
     share: float
     limit: int | None
+    context_limit: int | None = None
 
-    def compute_unchanged_allowance(self, others: int) -> int:
-        """Return how many unchanged tests may be run beside others."""
-        most = int(round(self.share * others / (1 - self.share), 6))
+    def compute_unchanged_allowance(self, others: int, context: int = 0) -> int:
+        """Return how many unchanged tests may be run.
+
+        others   number of inserted, changed and deleted tests, all of which are run
+        context  number of context-changed tests, which are run up to their own limit
+        """
+        if self.context_limit is not None:
+            context = min(context, self.context_limit)
+        most = int(round(self.share * (others + context) / (1 - self.share), 6))
         return most if self.limit is None else min(most, self.limit)
 
 
@@ -95,6 +103,8 @@ class Profile:
     unchanged_sample   unchanged tests to run in a pair that changes only production code, without
                        a gate
     unchanged_limit    unchanged tests to run in a pair that changes both; None is no limit
+    context_limit      tests to run of which only fixtures, helpers or resources changed, in one pair;
+                       such a test is never a task. None is no limit
     commits            number of newest commits of the log to visit; None is all
     latest_release     whether the walk starts at the latest release, if there is one
     suites             whether all tests of both revisions have to pass
@@ -120,6 +130,7 @@ class Profile:
     gate_share: float | None = None
     unchanged_sample: int
     unchanged_limit: int | None
+    context_limit: int | None = None
     commits: int | None
     latest_release: bool
     suites: bool
@@ -139,7 +150,9 @@ class Profile:
         """The rule that decides which pairs are run; None runs all with a change."""
         if self.gate_share is None:
             return None
-        return Gate(share=self.gate_share, limit=self.unchanged_limit)
+        return Gate(
+            share=self.gate_share, limit=self.unchanged_limit, context_limit=self.context_limit
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -160,6 +173,7 @@ def load_profiles() -> dict[str, Profile]:
             gate_share=values.get('gate_share'),
             unchanged_sample=values.get('unchanged_sample', 0),
             unchanged_limit=values.get('unchanged_limit'),
+            context_limit=values.get('context_limit'),
             commits=values.get('commits'),
             latest_release=values.get('latest_release', False),
             suites=values.get('suites', False),

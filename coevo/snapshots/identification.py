@@ -40,9 +40,11 @@ ORDER BY list_position(['static', 'dynamic', 'left_out'], labelling), class = 'n
 
 WEIGHTED = """\
 CREATE TEMP TABLE identification AS
-SELECT answer.*, split, CASE WHEN change = 'unchanged' THEN weight ELSE 1 END AS weight
+SELECT answer.*, split,
+    CASE WHEN answer.change IN ('unchanged', 'context_changed') THEN weight ELSE 1 END AS weight
 FROM answer JOIN splits USING (family)
     LEFT JOIN draws ON draws.pair_id = answer.pair_id AND draws.walk = $walk
+        AND draws.change = answer.change
 ORDER BY method_id"""
 
 
@@ -118,13 +120,14 @@ def _load_query(name: str) -> str:
 def _describe_draw(
     connection: duckdb.DuckDBPyConnection, study: IdentificationStudy
 ) -> Iterator[str]:
-    sql = 'SELECT sum(drawn), sum(population) FROM draws WHERE walk = $walk'
-    ((drawn, population),) = connection.execute(sql, {'walk': str(study.walk)}).fetchall()
-    if population:
-        yield (
-            f'of {population} unchanged tests of pairs that were run, {drawn} were drawn; `weight` says '
-            'how many each of them stands for'
-        )
+    sql = """SELECT change, sum(drawn), sum(population) FROM draws
+        WHERE walk = $walk GROUP BY change ORDER BY change DESC"""
+    for change, drawn, population in connection.execute(sql, {'walk': str(study.walk)}).fetchall():
+        if change == 'unchanged' or drawn < population:
+            yield (
+                f'of {population} {change.replace("_", "-")} tests of pairs that were run, {drawn} were '
+                'drawn; `weight` says how many each of them stands for'
+            )
 
 
 def choose_split(family: str, study: IdentificationStudy) -> str:

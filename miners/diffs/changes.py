@@ -237,8 +237,13 @@ class _PairDifference:
         most = len(unchanged)
         if self.gate is not None:
             unchanged = sorted(unchanged, key=self._compute_draw_position)
-            own = sum(item.origin is FileOrigin.WRITTEN for item, _ in compared.referring)
-            most = self.gate.compute_unchanged_allowance(own)
+            written = [
+                item.change is MethodChange.CONTEXT_CHANGED
+                for item, _ in compared.referring
+                if item.origin is FileOrigin.WRITTEN
+            ]
+            context = sum(written)
+            most = self.gate.compute_unchanged_allowance(len(written) - context, context)
         added = 0
         for looked_at, ends in enumerate(unchanged):
             if added >= most:

@@ -96,6 +96,20 @@ def test_pair_with_source_and_test_changes_keeps_all_without_a_limit() -> None:
     assert kept(change, replace(PROFILE, unchanged_limit=None)) == dict.fromkeys(MethodChange, 30)
 
 
+def test_context_changed_tests_are_kept_up_to_their_limit() -> None:
+    change = Difference(pair=pair(), candidates=ALL)
+    limited = replace(PROFILE, context_limit=10)
+    assert kept(change, limited)[MethodChange.CONTEXT_CHANGED] == 10
+    assert kept(change, limited)[MethodChange.CHANGED] == 30
+    narrower, wider = (
+        set(filter_candidates(change, replace(PROFILE, context_limit=limit))[0])
+        for limit in (3, 10)
+    )
+    assert narrower < wider, 'a smaller sample is the beginning of the larger one'
+    lost = {drop.change: drop.reason for drop in filter_candidates(change, limited)[1]}
+    assert lost[MethodChange.CONTEXT_CHANGED] == sample.Reason.NOT_SAMPLED
+
+
 def test_pair_with_source_changes_only_keeps_a_sample_of_unchanged_tests() -> None:
     change = Difference(
         pair=pair(), tests_changed=False, candidates=candidates(MethodChange.UNCHANGED, 30)

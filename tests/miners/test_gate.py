@@ -115,3 +115,9 @@ def test_unchanged_tests_are_drawn_as_a_share_and_the_others_are_counted(tmp_pat
 def test_at_most_the_share_of_all_tests_that_run_is_unchanged(others: int, most: int) -> None:
     assert GATE.compute_unchanged_allowance(others) == most
     assert Gate(share=0.15, limit=None).compute_unchanged_allowance(1000) == 176
+
+
+def test_context_changed_tests_beyond_their_limit_allow_no_unchanged_ones() -> None:
+    gate = Gate(share=0.15, limit=20, context_limit=10)
+    assert gate.compute_unchanged_allowance(7, 112) == GATE.compute_unchanged_allowance(17)
+    assert gate.compute_unchanged_allowance(7, 4) == GATE.compute_unchanged_allowance(11)

@@ -269,10 +269,17 @@ def test_a_split_depends_on_repository_and_seed_alone() -> None:
 
 @pytest.fixture(scope='module')
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of 11 unchanged tests 5 were drawn: n1, n2, n3, b1, and one that proved flaky."""
+    """Of 11 unchanged tests 5 were drawn: n1, n2, n3, b1, and one that proved flaky.
+
+    Of 5 context-changed tests 2 were drawn: f1 and f2.
+    """
     folder = tmp_path_factory.mktemp('drawn')
     lost = [
         (Stage.FILTER, sample.Reason.NOT_SAMPLED, MethodChange.UNCHANGED, f's{n}') for n in range(6)
+    ]
+    lost += [
+        (Stage.FILTER, sample.Reason.NOT_SAMPLED, MethodChange.CONTEXT_CHANGED, f'x{n}')
+        for n in range(3)
     ]
     lost.append((Stage.LABEL, Reason.FLAKY, MethodChange.UNCHANGED, 'l1'))
     lost.append((Stage.LABEL, Reason.FLAKY, MethodChange.CHANGED, 'l2'))
@@ -300,11 +307,14 @@ def test_a_drawn_unchanged_test_is_weighted_for_those_not_drawn(
     drawn: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     print_and_export_identification(drawn, IdentificationStudy(export=tmp_path / 'out'))
-    assert 'of 11 unchanged tests of pairs that were run, 5 were drawn' in capsys.readouterr().err
+    draws = capsys.readouterr().err
+    assert 'of 11 unchanged tests of pairs that were run, 5 were drawn' in draws
+    assert 'of 5 context-changed tests of pairs that were run, 2 were drawn' in draws
     rows = pq.read_table(tmp_path / 'out' / 'dynamic.parquet').to_pylist()
     weights = {row['test_method']: row['weight'] for row in rows}
     assert weights == {
-        **dict.fromkeys(('u1', 'u2', 'u3', 'r1', 'f2'), 1.0),
+        **dict.fromkeys(('u1', 'u2', 'u3', 'r1'), 1.0),
+        'f2': pytest.approx(5 / 2),
         **dict.fromkeys(('n1', 'n2', 'n3'), pytest.approx(11 / 5)),
     }
 
@@ -317,7 +327,10 @@ def test_the_card_states_how_many_unchanged_tests_were_drawn(drawn: Path) -> Non
 def test_a_cutoff_changes_no_weight(drawn: Path) -> None:
     opened = attach_snapshots((drawn,))
     found = create_identification_tables(opened, IdentificationStudy(cutoff=Cutoff(date='2099-01')))
-    assert found.execute('SELECT weight FROM draws').fetchall() == [(pytest.approx(11 / 5),)]
+    assert found.execute('SELECT weight FROM draws ORDER BY change').fetchall() == [
+        (pytest.approx(5 / 2),),
+        (pytest.approx(11 / 5),),
+    ]
 
 
 @pytest.mark.parametrize('text', ['80/20', '80/10/11', 'a/b/c', '', '100/-5/5', '33.3/33.3/33.4'])
