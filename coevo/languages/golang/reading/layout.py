@@ -23,6 +23,18 @@ class GoFile(SourceFile):
     runs: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoFileHead:
+    """What a Go file says before its declarations.
+
+    package  the name in the package clause; '' if there is none
+    imports  the paths of the imports, in order
+    """
+
+    package: str
+    imports: tuple[str, ...]
+
+
 def may_declare_tests(path: str) -> bool:
     """Return whether the go tool looks for tests in a file: only if its name ends in `_test.go`.
 

@@ -27,13 +27,14 @@ from coevo.languages.golang.reading.layout import (
     TEST_SUFFIX,
     VENDOR,
     GoFile,
+    GoFileHead,
     ImportEdge,
     find_test_only_packages,
     is_go_package_file,
     is_test_path,
     may_be_test_only_package,
 )
-from coevo.languages.golang.reading.syntax import parse
+from coevo.languages.golang.reading.syntax import parse, parse_head
 from coevo.languages.located_types import (
     PlacedFiles,
     find_folder_above,
@@ -87,6 +88,9 @@ class GoTree:
         """Return a parsed file without its context in the revision."""
         return parse(self.read_content(path), path)
 
+    def _read_head(self, path: str) -> GoFileHead:
+        return parse_head(self.read_content(path))
+
     def _parse_in_context(self, path: str) -> GoFile:
         """Return a parsed file with its context in the revision, without caching it in this tree.
 
@@ -122,7 +126,7 @@ class GoTree:
         if folder not in self._names:
             paths = self._paths_by_folder.get(folder, ())
             sources = [path for path in paths if not path.endswith(TEST_SUFFIX)] or paths
-            counts = Counter(_get_package_name(self.parse_alone(path)) for path in sources)
+            counts = Counter(self._read_head(path).package for path in sources)
             names = [name for name, count in counts.items() if count == max(counts.values())]
             self._names[folder] = min(names, default='').removesuffix(_EXTERNAL)
         return self._names[folder]
@@ -247,13 +251,12 @@ class GoTree:
     def _describe_imports(self) -> Iterator[ImportingFile]:
         for folder, paths in self._paths_by_folder.items():
             for path in paths if VENDOR not in folder.split('/') else ():
-                parsed = self.parse_alone(path)
-                clause = _get_package_name(parsed)
+                head = self._read_head(path)
                 yield ImportingFile(
                     folder=folder,
-                    package=clause.removesuffix(_EXTERNAL),
-                    is_external=path.endswith(TEST_SUFFIX) and clause.endswith(_EXTERNAL),
-                    imports=tuple(import_.text for import_ in parsed.imports),
+                    package=head.package.removesuffix(_EXTERNAL),
+                    is_external=path.endswith(TEST_SUFFIX) and head.package.endswith(_EXTERNAL),
+                    imports=head.imports,
                 )
 
     @cached_property
@@ -269,8 +272,8 @@ class GoTree:
     def _list_import_edges(self) -> Iterator[ImportEdge]:
         for folder, paths in self._paths_by_folder.items():
             for path in paths:
-                for import_ in self.parse_alone(path).imports:
-                    imported = self.module_paths.find_package_folder(import_.text)
+                for import_path in self._read_head(path).imports:
+                    imported = self.module_paths.find_package_folder(import_path)
                     if imported is not None and imported != folder:
                         yield ImportEdge(
                             importer=folder, imported=imported, by_test=path.endswith(TEST_SUFFIX)
@@ -309,15 +312,12 @@ class GoTree:
 
     def find_package(self, path: str) -> Package:
         """Return the package of a file: its folder, and the name in its package clause."""
-        return path.rpartition('/')[0] or '.', _get_package_name(self.parse_alone(path))
+        return path.rpartition('/')[0] or '.', self._read_head(path).package
 
     def _list_visible_packages(self, path: str) -> frozenset[Package]:
         """Return a file's own package and the packages of the revision that it imports."""
         if path not in self._seen:
-            parsed = self.parse_alone(path)
-            folders = (
-                self.module_paths.find_package_folder(import_.text) for import_ in parsed.imports
-            )
+            folders = map(self.module_paths.find_package_folder, self._read_head(path).imports)
             packages = {
                 (each, self._find_package_name(each)) for each in folders if each is not None
             }

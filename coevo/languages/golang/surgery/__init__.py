@@ -157,9 +157,12 @@ def list_names_in_related_files(repository: Repository, rev: str, path: str) -> 
 def list_other_files_of_package(files: GoTree, path: str) -> Iterator[str]:
     """Yield the paths of the other files of a file's package, both of code and of tests."""
     own = files.find_package(path)
+    folder = path.rpartition('/')[0]
     for side in Side:
         for other in files.list_paths(side):
-            if other != path and files.find_package(other) == own:
+            # The folder comes first: the package clause of every file of a revision is costly to read.
+            is_beside = other != path and other.rpartition('/')[0] == folder
+            if is_beside and files.find_package(other) == own:
                 yield other
 
 

@@ -10,10 +10,12 @@ from coevo.languages.golang.reading.imports import (
     parse_module_path,
 )
 from coevo.languages.golang.reading.layout import (
+    GoFileHead,
     ImportEdge,
     find_test_only_packages,
     may_be_test_only_package,
 )
+from coevo.languages.golang.reading.syntax import parse_head
 
 
 @pytest.mark.parametrize(
@@ -102,3 +104,23 @@ def test_package_that_only_tests_import_belongs_to_the_tests() -> None:
     ]
     candidates = frozenset(f'internal/{one}' for one in ('check', 'deep', 'used', 'lone', 'none'))
     assert find_test_only_packages(candidates, graph) == {'internal/check', 'internal/deep'}
+
+
+@pytest.mark.parametrize(
+    'source',
+    [
+        b'package shelf\n\nimport "fmt"\n\nfunc A() { fmt.Println() }\n',
+        b'// A comment.\npackage shelf_test\n\nimport (\n\t. "a/b"\n\t_ "c"\n\td "e/f/v2"\n)\n',
+        b'package cut\nimport "a"\nfunc broken( {\n',
+        b'func A() {}\n',
+        b'',
+    ],
+)
+def test_head_of_a_file_agrees_with_the_whole_parse(source: bytes) -> None:
+    file, head = parse(source), parse_head(source)
+    assert head.package == (file.types[0].simple if file.types else '')
+    assert head.imports == tuple(import_.text for import_ in file.imports)
+
+
+def test_file_that_is_too_large_has_no_head() -> None:
+    assert parse_head(b'package a\n' + b' ' * (4 << 20)) == GoFileHead(package='', imports=())
