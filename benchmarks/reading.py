@@ -1,11 +1,12 @@
 """Are the tasks good? Marks that two readings of the same tasks gave, and how far they agree.
 
-    python -m benchmarks.reading draw SNAPSHOT SHEET.csv --seed N [--tasks 100]
+    python -m benchmarks.reading draw SNAPSHOT SHEET.csv --seed N [--tasks 100] [--verified 50]
     coevo show SNAPSHOT TASK_ID                       # for each row; fill in yes or no
     python -m benchmarks.reading sum FIRST.csv SECOND.csv
 
 A sheet is drawn by seed from the co-evolution tasks that can be scored on their own: those that do not
-leak. With another seed and the same number a second sheet has them in another order where it takes all. `unsure` is a mark, too.
+leak. With another seed and the same number a second sheet has them in another order where it takes all. `--verified` says how
+many of them are of the view `verified`; the others are drawn from the rest. `unsure` is a mark, too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.refusals import print_fatal
 from benchmarks.tables import append_rows, print_table, read_rows
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import list_ids_in_view, load_assignments
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from packagers.card import compute_upper_bound
@@ -35,14 +36,27 @@ QUESTIONS = {
 MARKS = ('yes', 'no', 'unsure')
 
 
-def draw_sheet(snapshot: str, seed: int, tasks: int) -> list[dict[str, str]]:
-    """Draw rows without marks, in an order drawn by seed."""
+def draw_sheet(
+    snapshot: str, seed: int, tasks: int, verified: int | None = None
+) -> list[dict[str, str]]:
+    """Draw rows without marks, in an order drawn by seed.
+
+    verified  how many of them are of the view `verified`; None draws from all alike
+    """
     assignments = [
         each
         for each in load_assignments(snapshot, interleaved=True, leaking=False)
         if each.family is Family.COEVOLUTION
     ]
     assignments.sort(key=lambda each: _hash_task(seed, each.task_id))
+    if verified is not None:
+        chosen = list_ids_in_view(snapshot, 'verified')
+        inside, outside = (
+            [each for each in assignments if (each.task_id in chosen) is is_inside]
+            for is_inside in (True, False)
+        )
+        drawn = {each.task_id for each in (*inside[:verified], *outside[: tasks - verified])}
+        assignments = [each for each in assignments if each.task_id in drawn]
     empty = dict.fromkeys((*QUESTIONS, 'note'), '')
     return [
         {'task_id': each.task_id, 'repo': each.task.repo, **empty} for each in assignments[:tasks]
@@ -114,6 +128,7 @@ def main(words: Sequence[str] | None = None) -> int:
     drawing.add_argument('sheet', type=Path)
     drawing.add_argument('--seed', type=int, required=True)
     drawing.add_argument('--tasks', type=int, default=100)
+    drawing.add_argument('--verified', type=int)
     summing = verbs.add_parser('sum')
     summing.add_argument('first', type=Path)
     summing.add_argument('second', type=Path)
@@ -121,7 +136,9 @@ def main(words: Sequence[str] | None = None) -> int:
     if given.verb == 'draw':
         if given.sheet.exists():
             raise Fatal(f'{given.sheet} is there already; name a file that is not')
-        append_rows(given.sheet, draw_sheet(given.snapshot, given.seed, given.tasks))
+        append_rows(
+            given.sheet, draw_sheet(given.snapshot, given.seed, given.tasks, given.verified)
+        )
         return 0
     rows = sum_sheets(read_rows(given.first), read_rows(given.second))
     print_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
