@@ -243,7 +243,8 @@ def _find_how_method_is_shown(
     form = _count_masked_grams(reading, row.new_source or '')
     same = meter.list_methods_named(row, row.test_method, start)
     others = [each.source for each in same if each.path != row.test_file]
-    if _find_largest_share(reading, form, others) >= LEAST_SAME_NAME:
+    is_long = len(_WORDS.findall(row.test_method)) >= LEAST_WORDS
+    if others and (is_long or _find_largest_share(reading, form, others) >= LEAST_SAME_NAME):
         yield ShownBy.SAME_NAME
     new = [each.source for each in added if each.is_new]
     if _find_largest_share(reading, form, new) >= LEAST_FORM:

@@ -174,7 +174,7 @@ class ShownBy(Choice):
 
     SAME_NAME = (
         'same_name',
-        'a test of the same name and of similar form is in another file, such as behind a build tag',
+        'a test of the same name, with a similar form or a name of five words or more, is in another file',
     )
     FORM = (
         'form',

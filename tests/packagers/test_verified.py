@@ -221,6 +221,18 @@ def test_same_name_in_another_file_shows_the_form(shown: Shows) -> None:
     assert shown(there, new, 'test_empty_cart_costs_nothing') == ((ShownBy.SAME_NAME,), False)
 
 
+@pytest.mark.parametrize(
+    ('name', 'ways'),
+    [('test_empty_cart_costs_nothing', (ShownBy.SAME_NAME,)), ('test_empty_cart', ())],
+)
+def test_twin_of_another_form_is_known_by_a_name_of_many_words(
+    shown: Shows, name: str, ways: tuple[ShownBy, ...]
+) -> None:
+    twin = f'async def {name}():\n    assert await total([]) == 0\n'
+    there = {'tests/test_cart.py': OTHER, 'tests/test_async_cart.py': twin}
+    assert shown(there, there | {'tests/test_cart.py': OTHER + GOLD}, name) == (ways, False)
+
+
 def test_refinement_of_the_pair_shows_the_call(shown: Shows) -> None:
     there = {'tests/test_cart.py': OTHER}
     refined = OTHER.replace('price(3)', 'new_price(3)')
