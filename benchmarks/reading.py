@@ -42,7 +42,11 @@ def draw_sheet(
     """Draw rows without marks, in an order drawn by seed.
 
     verified  how many of them are of the view `verified`; None draws from all alike
+
+    Raises: Fatal if more are to be verified than are drawn.
     """
+    if verified is not None and verified > tasks:
+        raise Fatal(f'--verified {verified} is more than --tasks {tasks}; draw more tasks')
     assignments = [
         each
         for each in load_assignments(snapshot, interleaved=True, leaking=False)
@@ -51,12 +55,14 @@ def draw_sheet(
     assignments.sort(key=lambda each: _hash_task(seed, each.task_id))
     if verified is not None:
         chosen = list_ids_in_view(snapshot, 'verified')
-        inside, outside = (
-            [each for each in assignments if (each.task_id in chosen) is is_inside]
-            for is_inside in (True, False)
-        )
-        drawn = {each.task_id for each in (*inside[:verified], *outside[: tasks - verified])}
-        assignments = [each for each in assignments if each.task_id in drawn]
+        left = {True: verified, False: tasks - verified}
+        drawn = []
+        for each in assignments:
+            is_verified = each.task_id in chosen
+            if left[is_verified] > 0:
+                left[is_verified] -= 1
+                drawn.append(each)
+        assignments = drawn
     empty = dict.fromkeys((*QUESTIONS, 'note'), '')
     return [
         {'task_id': each.task_id, 'repo': each.task.repo, **empty} for each in assignments[:tasks]

@@ -80,9 +80,9 @@ def _check_cohort(options: ReleaseOptions, cohort: MonthCohort | None) -> None:
 def publish_or_explain_wait(
     options: ReleaseOptions, *, until: datetime, now: datetime, listener: Listener = SILENT
 ) -> ReleaseReport | str:
-    """Release a month like `publish_release`, but wait for its cohort until `until`.
+    """Release a month like `publish_release`, but wait for the month's cohort first.
 
-    Until then the month is not released while it is incomplete, even if that was asked for, or
+    Until `until` the month is not released while it is incomplete, even if that was asked for, or
     while candidates of it were not validated: return a sentence that says what it waits for.
 
     Raises: IncompleteMonth from then on, unless it was asked for.

@@ -243,8 +243,9 @@ def _find_how_method_is_shown(
     form = _count_masked_grams(reading, row.new_source or '')
     same = meter.list_methods_named(row, row.test_method, start)
     others = [each.source for each in same if each.path != row.test_file]
-    is_long = len(_WORDS.findall(row.test_method)) >= LEAST_WORDS
-    if others and (is_long or _find_largest_share(reading, form, others) >= LEAST_SAME_NAME):
+    if others and (
+        _has_long_name(row) or _find_largest_share(reading, form, others) >= LEAST_SAME_NAME
+    ):
         yield ShownBy.SAME_NAME
     new = [each.source for each in added if each.is_new]
     if _find_largest_share(reading, form, new) >= LEAST_FORM:
@@ -272,11 +273,16 @@ def is_moved(meter: LeakMeter, rows: Sequence[MethodRow]) -> bool:
 def _was_elsewhere(meter: LeakMeter, row: MethodRow) -> bool:
     reading = get_reading(row.language)
     removed_sources = [each.source for each in meter.list_gone_methods(row, row.test_method)]
-    if removed_sources and len(_WORDS.findall(row.test_method)) >= LEAST_WORDS:
+    if removed_sources and _has_long_name(row):
         return True
     return _find_largest_share(
         reading, _count_masked_grams(reading, row.new_source or ''), removed_sources
     ) >= (LEAST_MOVED)
+
+
+def _has_long_name(row: MethodRow) -> bool:
+    """Return whether two tests do not have the name of this one by chance."""
+    return len(_WORDS.findall(row.test_method)) >= LEAST_WORDS
 
 
 def _find_largest_share(reading: LanguageReading, form: Form, sources: Iterable[str]) -> float:

@@ -194,7 +194,7 @@ class _PairDifference:
         ]
         compared.total = len(unchanged) + len(changed) + len(elsewhere)
         changes = {change for change, _ in changed} | {item.change for item, _ in elsewhere}
-        # Without a source change, the deletion of a test is compared too: it gets a label.
+        # Without a source change a deleted test is a candidate, so that it is a drop of its own.
         useless = {MethodChange.DELETED} if self.changed.source_changed else set()
         if self.gate is not None and changes <= useless:
             compared.reason = self._explain_no_test_change(compared.total)
@@ -237,13 +237,11 @@ class _PairDifference:
         most = len(unchanged)
         if self.gate is not None:
             unchanged = sorted(unchanged, key=self._compute_draw_position)
-            written = [
-                item.change is MethodChange.CONTEXT_CHANGED
-                for item, _ in compared.referring
-                if item.origin is FileOrigin.WRITTEN
+            changes = [
+                item.change for item, _ in compared.referring if item.origin is FileOrigin.WRITTEN
             ]
-            context = sum(written)
-            most = self.gate.compute_unchanged_allowance(len(written) - context, context)
+            context = changes.count(MethodChange.CONTEXT_CHANGED)
+            most = self.gate.compute_unchanged_allowance(len(changes) - context, context)
         added = 0
         for looked_at, ends in enumerate(unchanged):
             if added >= most:

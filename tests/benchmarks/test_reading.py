@@ -1,11 +1,14 @@
-"""Sheets of two readings, sum_sheets."""
+"""Sheets that are drawn for readings, and what two of them say."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from benchmarks.reading import QUESTIONS, sum_sheets
+from benchmarks.reading import QUESTIONS, draw_sheet, sum_sheets
 from coevo.model.errors import Fatal
+from tests import snapshots
 
 
 def _row(task: str, **marks: str) -> dict[str, str]:
@@ -33,3 +36,14 @@ def test_agreement_of_two_sheets_is_counted_by_task() -> None:
 def test_incomplete_or_mismatched_sheet_is_refused(second: list[dict[str, str]], said: str) -> None:
     with pytest.raises(Fatal, match=said):
         sum_sheets([_row('a')], second)
+
+
+def test_sheet_has_as_many_verified_tasks_as_asked_for(tmp_path: Path) -> None:
+    place = str(snapshots.make(tmp_path, 1, 2))
+    # These tasks are made up, and none of them is in the view `verified`.
+    everything = draw_sheet(place, seed=1, tasks=2)
+    assert len(everything) == 2
+    assert draw_sheet(place, seed=1, tasks=2, verified=1) == everything[:1]
+    assert draw_sheet(place, seed=1, tasks=2, verified=0) == everything
+    with pytest.raises(Fatal, match='--verified 3 is more than --tasks 2; draw more tasks'):
+        draw_sheet(place, seed=1, tasks=2, verified=3)

@@ -25,7 +25,7 @@ class GoFile(SourceFile):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoFileHead:
-    """What a Go file says before its declarations.
+    """Package clause and imports of a Go file.
 
     package  the name in the package clause; '' if there is none
     imports  the paths of the imports, in order

@@ -314,6 +314,17 @@ class GoTree:
         """Return the package of a file: its folder, and the name in its package clause."""
         return path.rpartition('/')[0] or '.', self._read_head(path).package
 
+    def list_other_files_of_package(self, path: str) -> tuple[str, ...]:
+        """Return the paths of the other files of a file's package, both of code and of tests."""
+        package = self.find_package(path)
+        return tuple(
+            other
+            for other in self._paths_by_folder.get(package[0], ())
+            if other != path
+            and self.find_side(other) is not None
+            and self.find_package(other) == package
+        )
+
     def _list_visible_packages(self, path: str) -> frozenset[Package]:
         """Return a file's own package and the packages of the revision that it imports."""
         if path not in self._seen:

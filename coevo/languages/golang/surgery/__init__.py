@@ -13,7 +13,7 @@ from coevo.languages.core.start_files import StartFileMaker
 from coevo.languages.declarations import Member, SourceFile
 from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.tests import is_run_by_framework, is_test
-from coevo.languages.golang.reading.trees import GoTree, open_tree
+from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.surgery.cuts import OldGoFile, add_piece, remove_pieces, repair_imports
 from coevo.languages.golang.surgery.pieces import GoOutline, GoPiece, make_outline
 from coevo.languages.reading import Side
@@ -149,21 +149,9 @@ def list_names_in_related_files(repository: Repository, rev: str, path: str) -> 
     for other in files.list_paths(Side.TEST):
         if other != path and files.can_see(other, path):
             names |= files.parse_file(other).names
-    for other in list_other_files_of_package(files, path):
+    for other in files.list_other_files_of_package(path):
         names |= {f'={name}' for name in list_declared_names(files.parse_file(other))}
     return frozenset(names)
-
-
-def list_other_files_of_package(files: GoTree, path: str) -> Iterator[str]:
-    """Yield the paths of the other files of a file's package, both of code and of tests."""
-    own = files.find_package(path)
-    folder = path.rpartition('/')[0]
-    for side in Side:
-        for other in files.list_paths(side):
-            # The folder comes first: the package clause of every file of a revision is costly to read.
-            is_beside = other != path and other.rpartition('/')[0] == folder
-            if is_beside and files.find_package(other) == own:
-                yield other
 
 
 def list_declared_names(file: SourceFile) -> frozenset[str]:
