@@ -52,10 +52,14 @@ class CompileReport:
     unit_ok     whether the whole tree compiles without errors
     everything  the reason why nothing of the tree compiles; None if some of it may
     below       classes of other modules' tests on the class path
+    files       the sources with errors, relative to their root; None for an error without a file
+    processed   whether annotation processors may have run, which see all sources
     """
 
     unit_ok: bool
     everything: str | None = None
+    files: frozenset[str | None] = frozenset()
+    processed: bool = False
     classes: Mapping[str, JavaClass] = field(default_factory=dict)
     broken_classes: Mapping[str, str] = field(default_factory=dict)
     broken_methods: Mapping[tuple[str, str, tuple[str, ...]], str] = field(default_factory=dict)
@@ -180,6 +184,11 @@ def _iterate_inherited_and_enclosing(classes: Mapping[str, JavaClass], name: str
             around = known.outer if known else around.rpartition('$')[0]
 
 
+def was_compiled_alone(answer: JvmAnswer | JvmDeath) -> bool:
+    """Return whether an answer is about the edited sources alone, see `Compilation.java`."""
+    return not isinstance(answer, JvmDeath) and bool(answer.report.get('alone'))
+
+
 def is_out_of_space(answer: JvmAnswer) -> bool:
     """Return whether a class file could not be written, which says nothing about the code."""
     return has_out_of_space_error(error['signature'] for error in answer.report['broken'])
@@ -217,6 +226,8 @@ def parse_compile_report(answer: JvmAnswer | JvmDeath) -> CompileReport:
     broken = report['broken']
     return CompileReport(
         unit_ok=bool(report['unit_ok']),
+        files=frozenset(error['file'] for error in report['errors']),
+        processed=bool(report['processors']),
         classes={
             row['name']: JavaClass(
                 parents=tuple(filter(None, (row['super'], *row['interfaces']))),

@@ -203,6 +203,15 @@ def make_compile_request(roots: Sequence[str], javac: JavacSettings) -> list[str
     return ['compile', *(f'root={root}' for root in roots), *javac.list_arguments()]
 
 
+def list_partial_arguments(sources: str, classes: str) -> tuple[str, str]:
+    """Return the arguments by which a request to compile asks for some sources alone.
+
+    sources  the root of these sources
+    classes  the folder of the class files of the others
+    """
+    return f'edited={sources}', f'compiled={classes}'
+
+
 def make_check_request(
     sets: Sequence[Sequence[str]], javac: JavacSettings, *, keep: bool
 ) -> list[str]:

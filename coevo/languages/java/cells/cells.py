@@ -10,13 +10,25 @@ from pathlib import Path
 from coevo.languages.cells import BorrowedSettings, CellEdits, CellKey, CheckedSource, CompiledTests
 from coevo.languages.java.building.build_outputs import BuildOutput, link_resources
 from coevo.languages.java.building.compilation import (
+    CompileReport,
     add_unread_classes,
     is_out_of_space,
     parse_compile_report,
+    was_compiled_alone,
 )
 from coevo.languages.java.building.report import JavaModule, list_javac_options
-from coevo.languages.java.building.session import TOO_LONG, JvmAnswer, JvmDeath, JvmSession
-from coevo.languages.java.building.settings import JavacSettings, make_compile_request
+from coevo.languages.java.building.session import (
+    TOO_LONG,
+    JvmAnswer,
+    JvmDeath,
+    JvmSession,
+    get_cpu_seconds,
+)
+from coevo.languages.java.building.settings import (
+    JavacSettings,
+    list_partial_arguments,
+    make_compile_request,
+)
 from coevo.languages.java.cells.compiled_cells import (
     CompiledCell,
     ReactorRunners,
@@ -33,6 +45,12 @@ from coevo.languages.java.cells.edited_files import (
     Files,
     is_at_or_below,
     write_files_skipping_deleted,
+)
+from coevo.languages.java.cells.partial_compilation import (
+    PartialCompilation,
+    TestSources,
+    load_test_sources,
+    plan_partial_compilation,
 )
 from coevo.languages.java.revisions.failures import name_test_class
 from coevo.languages.java.revisions.junits import apply_borrowed_settings
@@ -55,6 +73,7 @@ class JavaCells:
         self._cells: dict[CellKey, CompiledCell] = {}
         self._codes: dict[tuple[str, Files], EditedCode] = {}
         self._ends: frozenset[str] | None = None  # revisions of the current pair
+        self._test_sources: dict[tuple[str, str], TestSources | None] = {}  # by revision, module
         self.reactor = ReactorRunners(self._get_or_compile, builds.get_output)
 
     def get_or_compile_cell(self, key: CellKey) -> CompiledCell:
@@ -96,6 +115,7 @@ class JavaCells:
         if self._ends == frozenset(kept_revs):
             return
         self._ends = frozenset(kept_revs)
+        self._test_sources.clear()
         for key in tuple(self._cells):
             if key.edits is not None or not {key.tests_rev, key.code_rev} <= self._ends:
                 self._remove_cell(key)
@@ -118,8 +138,7 @@ class JavaCells:
     # -- compiling ---------------------------------------------------------------------------------
 
     def _compile_cell(self, key: CellKey, code_edits: EditedCode = NO_EDITS) -> CompiledCell:
-        code, tests = self._builds.get_output(key.code_rev), self._builds.get_output(key.tests_rev)
-        folder = self._get_folder(key)
+        code, folder = self._builds.get_output(key.code_rev), self._get_folder(key)
         known = self.find_module(key.code_rev, key.module, key.borrowed)
         if known is None:
             return make_absent_cell(key, folder)
@@ -127,32 +146,14 @@ class JavaCells:
             self._get_or_compile(make_sibling_key(key, name))
             for name in list_test_class_siblings(known, code)
         )
-        changed = key.edits.tests if key.edits else ()
-        output = folder / key.module / known.test_classes
-        launcher = self._builds.launcher
-        siblings = [dependency for cell in below for dependency in cell.test_class_folders]
-        places = launcher.list_compile_class_path(known, code, siblings, code_edits.classes)
-        javac = JavacSettings(
-            class_path=tuple(places),
-            options=tuple(list_javac_options(known.compiler, launcher.toolchain)),
-            without=tuple(launcher.locate_in_sandbox(tests.tests / path) for path, _ in changed),
-        )
-        roots = [
-            *tests.list_test_source_roots(key.module),
-            *find_roots_of_edited_sources(self._get_layer_folder(key), tests, code, key.module),
-        ]
-        answer = self._ask_with_retry(
-            make_compile_request([launcher.locate_in_sandbox(root) for root in roots], javac),
-            output,
-        )
-        self._lay_out_resources(key, tests, output)
-        report = add_unread_classes(parse_compile_report(answer), self._list_unread_classes(key))
+        report, cpu_seconds = self._compile_tests(key, known, below, code_edits)
+        report = add_unread_classes(report, self._list_unread_classes(key))
         compiled = CompiledTests(
             tests_rev=key.tests_rev,
             code_rev=key.code_rev,
             module=key.module,
             unit_ok=report.unit_ok and all(cell.compiled.unit_ok for cell in below),
-            cpu_seconds=0.0 if isinstance(answer, JvmDeath) else answer.cpu_seconds,
+            cpu_seconds=cpu_seconds,
             borrowed=key.borrowed,
             edits=key.edits,
             broken=tuple(
@@ -165,6 +166,128 @@ class JavaCells:
             ),
         )
         return CompiledCell(compiled=compiled, report=report, folder=folder, below=below)
+
+    def _compile_tests(
+        self,
+        key: CellKey,
+        known: JavaModule,
+        below: Sequence[CompiledCell],
+        code_edits: EditedCode,
+    ) -> tuple[CompileReport, float]:
+        """Compile the test classes of a cell into its folder; return the report and CPU seconds."""
+        code, tests = self._builds.get_output(key.code_rev), self._builds.get_output(key.tests_rev)
+        locate = self._builds.launcher.locate_in_sandbox
+        layer = self._get_layer_folder(key)
+        roots = [
+            *tests.list_test_source_roots(key.module),
+            *find_roots_of_edited_sources(layer, tests, code, key.module),
+        ]
+        javac = self._make_javac_settings(key, known, below, code_edits)
+        request = make_compile_request([locate(root) for root in roots], javac)
+        output = self._get_folder(key) / key.module / known.test_classes
+        partial = self._plan_partial_compilation(key, below)
+        if partial is None:
+            answer = self._ask_with_retry(request, output)
+            report, cpu_seconds = parse_compile_report(answer), get_cpu_seconds(answer)
+        else:
+            base_classes = partial.base.folder / key.module / known.test_classes
+            report, cpu_seconds = self._compile_partially(
+                key, partial, base_classes, request, output
+            )
+        self._lay_out_resources(key, tests, output)
+        return report, cpu_seconds
+
+    def _compile_partially(
+        self,
+        key: CellKey,
+        partial: PartialCompilation,
+        base_classes: Path,
+        request: Sequence[str],
+        output: Path,
+    ) -> tuple[CompileReport, float]:
+        """Have the changed tests of a cell compiled alone, or all if the compiler has to.
+
+        Returns the report and CPU seconds.
+
+        base_classes  the folder of the base's test classes
+        request       the request to compile the whole test tree
+        output        the folder of the cell's test classes
+        """
+        if not partial.sources:  # the tests are those of the base
+            shutil.rmtree(output, ignore_errors=True)
+            output.mkdir(parents=True)
+            partial.link_kept_classes(base_classes, output)
+            return partial.base.report, 0.0
+        locate, own_folder = self._builds.launcher.locate_in_sandbox, self._get_partial_folder(key)
+        sources, classes = partial.lay_out(own_folder, base_classes)
+        answer = self._ask_with_retry(
+            (*request, *list_partial_arguments(locate(sources), locate(classes))), output
+        )
+        report = parse_compile_report(answer)
+        if was_compiled_alone(answer):
+            partial.link_kept_classes(classes, output)
+            report = partial.complete_report(report)
+        shutil.rmtree(own_folder, ignore_errors=True)
+        return report, get_cpu_seconds(answer)
+
+    def _make_javac_settings(
+        self,
+        key: CellKey,
+        known: JavaModule,
+        below: Sequence[CompiledCell],
+        code_edits: EditedCode,
+    ) -> JavacSettings:
+        """Return javac's settings for a module's tests, which leave the edited files out."""
+        code, tests = self._builds.get_output(key.code_rev), self._builds.get_output(key.tests_rev)
+        launcher = self._builds.launcher
+        changed = key.edits.tests if key.edits else ()
+        siblings = [dependency for cell in below for dependency in cell.test_class_folders]
+        places = launcher.list_compile_class_path(known, code, siblings, code_edits.classes)
+        return JavacSettings(
+            class_path=tuple(places),
+            options=tuple(list_javac_options(known.compiler, launcher.toolchain)),
+            without=tuple(launcher.locate_in_sandbox(tests.tests / path) for path, _ in changed),
+        )
+
+    def _plan_partial_compilation(
+        self, key: CellKey, below: Sequence[CompiledCell]
+    ) -> PartialCompilation | None:
+        """Return how to compile only some tests of a cell; None if all must be compiled.
+
+        The base is that of the kept cells with the same code and the same tests of other modules
+        on the class path whose test sources differ least.
+        """
+        after = self._get_test_sources(key)
+        if after is None:
+            return None
+        candidates = []
+        for base_key, base in self._cells.items():
+            before = self._get_test_sources(base_key) if _share_code(key, base_key) else None
+            folders = [cell.folder for cell in base.below]
+            if before is None or [cell.folder for cell in below] != folders:
+                continue
+            if before.roots == after.roots:
+                candidates.append((len(before.list_differences(after)), base, before))
+        for _, base, before in sorted(candidates, key=lambda candidate: candidate[0]):
+            plan = plan_partial_compilation(base, before, after)
+            if plan is not None:
+                return plan
+        return None
+
+    def _get_test_sources(self, key: CellKey) -> TestSources | None:
+        """Return the test sources of a cell's module with the cell's edits.
+
+        None if they are not known, as if some are too complex to read, or if code is edited.
+        """
+        if key.edits is not None and key.edits.code:
+            return None
+        place = key.tests_rev, key.module
+        if place not in self._test_sources:
+            unread = self._builds.list_too_nested_tests(key.tests_rev)
+            output = self._builds.get_output(key.tests_rev)
+            self._test_sources[place] = None if unread else load_test_sources(output, key.module)
+        sources = self._test_sources[place]
+        return sources.apply_edits(key.edits.tests) if sources and key.edits else sources
 
     def _list_unread_classes(self, key: CellKey) -> list[str]:
         """Return a module's test classes whose files were left out as unread and are not edited."""
@@ -306,6 +429,9 @@ class JavaCells:
     def _get_layer_folder(self, key: CellKey) -> Path:
         return self._builds.locate_folder_creating_parents('edits', self._make_name(key))
 
+    def _get_partial_folder(self, key: CellKey) -> Path:
+        return self._builds.locate_folder_creating_parents('partial', self._make_name(key))
+
     def _get_code_folder(self, key: tuple[str, Files]) -> Path:
         return self._builds.locate_folder_creating_parents(
             'code-edits', compute_short_hash(str(id(self)), repr(key))
@@ -313,3 +439,8 @@ class JavaCells:
 
     def _make_name(self, key: CellKey) -> str:
         return compute_short_hash(str(id(self)), repr(key))
+
+
+def _share_code(key: CellKey, other: CellKey) -> bool:
+    """Return whether two cells differ in their tests alone."""
+    return replace(key, tests_rev=other.tests_rev, edits=other.edits) == other

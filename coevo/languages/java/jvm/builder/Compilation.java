@@ -22,6 +22,11 @@ import java.util.stream.Collectors;
  *
  * <p>Arguments: root*, without* (files to leave out), class_path*, option* (javac's own, one word
  * each). The returned files are those of the output folder.
+ *
+ * <p>With {@code edited} (a root of some of the sources) and {@code compiled} (the class files of
+ * the others), only the former are compiled, if that gives the same: no annotation processor is on
+ * the class path, and there is no error. The response then says {@code alone}, and its files and
+ * classes are those of these sources.
  */
 final class Compilation {
     static final Path OUTPUT =
@@ -43,6 +48,35 @@ final class Compilation {
     }
 
     Response run() throws IOException {
+        Response alone = request.all("edited").isEmpty() ? null : compileAlone();
+        return alone == null ? compileWhole() : alone;
+    }
+
+    /** Compiles the edited sources against the others' class files; null if that is not enough. */
+    private Response compileAlone() throws IOException {
+        List<Source> edited =
+                Source.read(
+                        request.all("edited"),
+                        encoding(request.all("option")),
+                        Collections.emptyList());
+        Path generated = Files.createTempDirectory("coevo-generated");
+        try (Javac opened = new Javac(request, OUTPUT, generated, request.all("compiled"))) {
+            javac = opened;
+            if (opened.hasProcessors() || !opened.compile(edited).isEmpty()) {
+                return null;
+            }
+        } catch (StackOverflowError | IllegalStateException end) {
+            return null; // the whole compilation finds the file that crashes the compiler
+        } finally {
+            Folder.empty(generated);
+            Files.delete(generated);
+        }
+        Response response = response(0);
+        response.json.put("alone", true);
+        return response;
+    }
+
+    private Response compileWhole() throws IOException {
         Charset encoding = encoding(request.all("option"));
         for (Source source : Source.read(request.all("root"), encoding, request.all("without"))) {
             sources.put(source.uri, source);
@@ -236,6 +270,7 @@ final class Compilation {
         json.put("unit_ok", errors.isEmpty());
         json.put("rounds", rounds);
         json.put("processing", javac.processing());
+        json.put("processors", javac.hasProcessors());
         json.put("errors", errors);
         json.put("dropped", dropped);
         json.put("broken", first().stream().map(Broken::toMap).collect(Collectors.toList()));

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.tools.Diagnostic;
 import javax.tools.DiagnosticCollector;
 import javax.tools.JavaCompiler;
@@ -36,6 +37,8 @@ final class Javac implements AutoCloseable {
     /** Report all errors at once, not phase by phase; JDK 8 knows the option by the second name. */
     private static final List<String> ALL_ERRORS =
             Arrays.asList("-XDshould-stop.ifError=FLOW", "-XDshouldStopPolicyIfError=FLOW");
+    private static final String PROCESSORS =
+            "META-INF/services/javax.annotation.processing.Processor";
     private static final int FEATURE =
             Integer.parseInt(
                     System.getProperty("java.specification.version").replaceFirst("^1\\.", ""));
@@ -64,13 +67,20 @@ final class Javac implements AutoCloseable {
     private URI current; // the file that is being parsed, analysed or written
 
     Javac(Request request, Path output, Path generated) throws IOException {
+        this(request, output, generated, Collections.emptyList());
+    }
+
+    /** Opens a compiler with {@code first} in front of the request's class path. */
+    Javac(Request request, Path output, Path generated, List<String> first) throws IOException {
         this.output = output;
         this.generated = generated;
         Folder.empty(output); // a location must exist
         setOptions(request.all("option"));
         files = COMPILER.getStandardFileManager(null, Locale.ENGLISH, StandardCharsets.UTF_8);
         List<File> path =
-                request.all("class_path").stream().map(File::new).collect(Collectors.toList());
+                Stream.concat(first.stream(), request.all("class_path").stream())
+                        .map(File::new)
+                        .collect(Collectors.toList());
         files.setLocation(StandardLocation.CLASS_PATH, path);
         files.setLocation(StandardLocation.CLASS_OUTPUT, Collections.singleton(output.toFile()));
         files.setLocation(StandardLocation.SOURCE_OUTPUT, Collections.singleton(generated.toFile()));
@@ -144,6 +154,14 @@ final class Javac implements AutoCloseable {
             failedProcessor = new Problem(null, -1, -1, "proc.crash", root.getClass().getName());
             return Collections.emptyList();
         }
+    }
+
+    /** Returns whether annotation processors may run: options or the class path name some. */
+    boolean hasProcessors() throws IOException {
+        return processing
+                && (full.stream().anyMatch(it -> it.matches("--?processor.*"))
+                        || files.getFileForInput(StandardLocation.CLASS_PATH, "", PROCESSORS)
+                                != null);
     }
 
     /** Returns whether annotation processors run; they do not after one of them failed. */

@@ -402,3 +402,49 @@ def test_annotation_processor_that_crashes_is_left_out(builder: Builder, tmp_pat
     assert got.answer['errors'][0]['code'].startswith('proc.')
     assert got.answer['broken'] == []
     assert got.run('p.ATest#good') == {'p.ATest#good': ['pass']}
+
+
+EDITED = {'p/ATest.java': HEAD + 'public class ATest { @Test public void a() { new B(); } }'}
+
+
+def compile_beside(
+    builder: Builder, folder: Path, edited: dict[str, str], *class_path: Path
+) -> Compiled:
+    """Compile edited sources, and a class B in `src` whose class file is there already."""
+    others = {'p/B.java': 'package p; class B { }'}
+    whole = compile_(builder, folder / 'whole', others)
+    root = write(folder / 'edits', edited)
+    arguments = [f'root={root}', f'edited={root}', f'compiled={whole.classes}']
+    arguments += [f'class_path={path}' for path in class_path]
+    return compile_(builder, folder / 'part', others, *arguments)
+
+
+def test_edited_sources_are_compiled_alone_against_class_files(
+    builder: Builder, tmp_path: Path
+) -> None:
+    got = compile_beside(builder, tmp_path, EDITED)
+    assert got.answer['alone'] is True
+    assert got.answer['files'] == ['p/ATest.class']
+    assert [one['name'] for one in got.answer['classes']] == ['p.ATest']
+    assert got.answer['unit_ok']
+
+
+def test_an_error_in_an_edited_source_has_the_whole_tree_compiled(
+    builder: Builder, tmp_path: Path
+) -> None:
+    got = compile_beside(
+        builder, tmp_path, {**EDITED, 'p/C.java': 'package p; class C extends X {}'}
+    )
+    assert 'alone' not in got.answer
+    assert got.answer['files'] == ['p/ATest.class', 'p/B.class']
+    assert got.broken == {'p.C': 'cant.resolve class X'}
+
+
+def test_an_annotation_processor_has_the_whole_tree_compiled(
+    builder: Builder, tmp_path: Path
+) -> None:
+    service = 'META-INF/services/javax.annotation.processing.Processor'
+    processor = write(tmp_path / 'processor', {service: '# a processor could see all sources\n'})
+    got = compile_beside(builder, tmp_path, EDITED, processor)
+    assert 'alone' not in got.answer
+    assert got.answer['files'] == ['p/ATest.class', 'p/B.class']
