@@ -40,6 +40,7 @@ type observer struct {
 	sights  map[string]*sight
 	places  map[uint64]*sight // by where the code of the test begins
 	running map[uint64]*sight // by the address of the T, F or example with which it was called
+	callers map[uint64]*sight // by the goroutine that called it
 	reached map[string]map[int]bool
 	altered bool
 	ended   *syscall.WaitStatus
@@ -84,6 +85,7 @@ func observe(command *exec.Cmd, order *Order) (*observer, error) {
 		sights:  map[string]*sight{},
 		places:  map[uint64]*sight{},
 		running: map[uint64]*sight{},
+		callers: map[uint64]*sight{},
 		reached: map[string]map[int]bool{},
 	}
 	seen.begin(order.Watch)
@@ -106,11 +108,11 @@ func (seen *observer) begin(watch *Watch) {
 		file, name, _ := strings.Cut(key, "#")
 		for _, place := range seen.image.functions(watch.Package, file, name) {
 			seen.places[place] = one
-			seen.trap(place, true, func(at *registers) { seen.enter(one, at.first(), name) })
+			seen.trap(place, true, func(at *registers) { seen.enter(one, at, name) })
 		}
 	}
 	for _, name := range []string{reports, reportsF} {
-		seen.trap(seen.image.places[name], true, func(at *registers) { seen.leave(at.first()) })
+		seen.trap(seen.image.places[name], true, seen.leave)
 	}
 	for _, name := range []string{fails, skips} {
 		seen.trap(seen.image.places[name], true, func(at *registers) {
@@ -144,21 +146,25 @@ func (seen *observer) watchLines(root string, lines map[string][]int) {
 }
 
 // enter notes that a test was called. It may be called twice for one call, which counts once: a function that needs
-// more stack begins again.
-func (seen *observer) enter(one *sight, address uint64, name string) {
+// more stack, or that is preempted before it has its frame, begins again. An argument that it does not use is lost then,
+// so that the goroutine tells that it is the same call.
+func (seen *observer) enter(one *sight, at *registers, name string) {
+	address := at.first()
 	if strings.HasPrefix(name, "Example") {
 		address = 0 // it has no argument
 	}
-	if seen.running[address] != one {
+	if seen.running[address] != one && seen.callers[at.goroutine()] != one {
 		seen.running[address] = one
+		seen.callers[at.goroutine()] = one
 		one.Entered++
 	}
 }
 
 // leave notes that the test with this T or F ended, and whether the code of the process was altered.
-func (seen *observer) leave(address uint64) {
-	if one := seen.running[address]; one != nil {
-		delete(seen.running, address)
+func (seen *observer) leave(at *registers) {
+	if one := seen.running[at.first()]; one != nil {
+		delete(seen.running, at.first())
+		delete(seen.callers, at.goroutine())
 		one.Left++
 		seen.altered = seen.altered || !seen.isWhole()
 	}

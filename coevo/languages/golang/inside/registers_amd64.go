@@ -33,5 +33,8 @@ func (at *registers) first() uint64 { return at.Rax }
 // stack returns the address at which the return address is stored, if the thread is at a function's first instruction.
 func (at *registers) stack() uint64 { return at.Rsp }
 
+// goroutine returns the address of the goroutine that runs, if the thread is at a function's first instruction.
+func (at *registers) goroutine() uint64 { return at.R14 }
+
 // isTrue returns whether a function returned true, if the thread has just returned from it.
 func (at *registers) isTrue() bool { return at.Rax&0xff != 0 }

@@ -24,4 +24,5 @@ func (at *registers) trapped() uint64     { return 0 }
 func (at *registers) goTo(uint64)         {}
 func (at *registers) first() uint64       { return 0 }
 func (at *registers) stack() uint64       { return 0 }
+func (at *registers) goroutine() uint64   { return 0 }
 func (at *registers) isTrue() bool        { return false }

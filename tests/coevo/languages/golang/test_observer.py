@@ -19,6 +19,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -52,6 +53,15 @@ func TestFailsAnotherOne(t *testing.T) {
 	for i := 0; i < 50; i++ {
 		other.Fail()
 	}
+}
+
+// It is called again once there is room for its frame, and then without its argument, which it does not use.
+func TestNeedsMoreStack(t *testing.T) {
+	var all [1 << 16]byte
+	for i := range all {
+		all[i] = byte(i * i)
+	}
+	fmt.Fprint(io.Discard, all[runtime.NumGoroutine()])
 }
 
 func TestStartsAProgram(t *testing.T) {
@@ -132,6 +142,7 @@ GOOD = (
     'TestPasses',
     'TestRunsOthersBesideEachOther',
     'TestFailsAnotherOne',
+    'TestNeedsMoreStack',
     'TestStartsAProgram',
     'FuzzSeeds',
     'ExampleSays',
