@@ -49,16 +49,16 @@ class JavaClass:
 class CompileReport:
     """The classes of a test tree, and the errors of classes and methods that do not compile.
 
-    unit_ok     whether the whole tree compiles without errors
-    everything  the reason why nothing of the tree compiles; None if some of it may
-    below       classes of other modules' tests on the class path
-    files       the sources with errors, relative to their root; None for an error without a file
-    processed   whether annotation processors may have run, which see all sources
+    unit_ok       whether the whole tree compiles without errors
+    everything    the reason why nothing of the tree compiles; None if some of it may
+    broken_files  the sources with errors, relative to their root; None for an error without one
+    processed     whether annotation processors may have run, which see all sources
+    below         classes of other modules' tests on the class path
     """
 
     unit_ok: bool
     everything: str | None = None
-    files: frozenset[str | None] = frozenset()
+    broken_files: frozenset[str | None] = frozenset()
     processed: bool = False
     classes: Mapping[str, JavaClass] = field(default_factory=dict)
     broken_classes: Mapping[str, str] = field(default_factory=dict)
@@ -226,7 +226,7 @@ def parse_compile_report(answer: JvmAnswer | JvmDeath) -> CompileReport:
     broken = report['broken']
     return CompileReport(
         unit_ok=bool(report['unit_ok']),
-        files=frozenset(error['file'] for error in report['errors']),
+        broken_files=frozenset(error['file'] for error in report['errors']),
         processed=bool(report['processors']),
         classes={
             row['name']: JavaClass(

@@ -47,8 +47,8 @@ from coevo.languages.java.cells.edited_files import (
     write_files_skipping_deleted,
 )
 from coevo.languages.java.cells.partial_compilation import (
+    JavaTestSources,
     PartialCompilation,
-    TestSources,
     load_test_sources,
     plan_partial_compilation,
 )
@@ -73,7 +73,9 @@ class JavaCells:
         self._cells: dict[CellKey, CompiledCell] = {}
         self._codes: dict[tuple[str, Files], EditedCode] = {}
         self._ends: frozenset[str] | None = None  # revisions of the current pair
-        self._test_sources: dict[tuple[str, str], TestSources | None] = {}  # by revision, module
+        self._test_sources: dict[
+            tuple[str, str], JavaTestSources | None
+        ] = {}  # by revision, module
         self.reactor = ReactorRunners(self._get_or_compile, builds.get_output)
 
     def get_or_compile_cell(self, key: CellKey) -> CompiledCell:
@@ -219,16 +221,18 @@ class JavaCells:
             partial.link_kept_classes(base_classes, output)
             return partial.base.report, 0.0
         locate, own_folder = self._builds.launcher.locate_in_sandbox, self._get_partial_folder(key)
-        sources, classes = partial.lay_out(own_folder, base_classes)
-        answer = self._ask_with_retry(
-            (*request, *list_partial_arguments(locate(sources), locate(classes))), output
-        )
-        report = parse_compile_report(answer)
-        if was_compiled_alone(answer):
-            partial.link_kept_classes(classes, output)
-            report = partial.complete_report(report)
-        shutil.rmtree(own_folder, ignore_errors=True)
-        return report, get_cpu_seconds(answer)
+        try:
+            sources, classes = partial.lay_out(own_folder, base_classes)
+            answer = self._ask_with_retry(
+                (*request, *list_partial_arguments(locate(sources), locate(classes))), output
+            )
+            report = parse_compile_report(answer)
+            if was_compiled_alone(answer):
+                partial.link_kept_classes(classes, output)
+                report = partial.complete_report(report)
+            return report, get_cpu_seconds(answer)
+        finally:
+            shutil.rmtree(own_folder, ignore_errors=True)
 
     def _make_javac_settings(
         self,
@@ -267,14 +271,14 @@ class JavaCells:
             if before is None or [cell.folder for cell in below] != folders:
                 continue
             if before.roots == after.roots:
-                candidates.append((len(before.list_differences(after)), base, before))
-        for _, base, before in sorted(candidates, key=lambda candidate: candidate[0]):
-            plan = plan_partial_compilation(base, before, after)
+                candidates.append((base, before, before.list_differences(after)))
+        for base, before, changed in sorted(candidates, key=lambda candidate: len(candidate[2])):
+            plan = plan_partial_compilation(base, before, changed)
             if plan is not None:
                 return plan
         return None
 
-    def _get_test_sources(self, key: CellKey) -> TestSources | None:
+    def _get_test_sources(self, key: CellKey) -> JavaTestSources | None:
         """Return the test sources of a cell's module with the cell's edits.
 
         None if they are not known, as if some are too complex to read, or if code is edited.

@@ -26,25 +26,23 @@ from coevo.languages.java.cells.edited_files import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestSources:
+class JavaTestSources:
     """The Java test sources of a module.
 
     roots  the folders that may hold them, whether they exist or not
     texts  by path in the tree, as the roots are
     """
 
-    __test__ = False  # pytest: it is no test class
-
     roots: tuple[str, ...]
     texts: Mapping[str, bytes]
 
-    def apply_edits(self, files: Files) -> TestSources:
-        """Return the sources with edited files in place of theirs, and without deleted ones."""
+    def apply_edits(self, files: Files) -> JavaTestSources:
+        """Return the sources after an edit: files are replaced, added, or deleted if None."""
         edits = {path: text for path, text in files if self._is_source(path)}
         texts = {**self.texts, **edits}
         return replace(self, texts={path: text for path, text in texts.items() if text is not None})
 
-    def list_differences(self, other: TestSources) -> Files:
+    def list_differences(self, other: JavaTestSources) -> Files:
         """Return the files that differ in another tree with the same roots, as they are there."""
         return tuple(
             (path, other.texts.get(path))
@@ -63,7 +61,7 @@ class TestSources:
         return path.endswith('.java') and any(place.is_relative_to(root) for root in self.roots)
 
 
-def load_test_sources(tests: BuildOutput, module: str) -> TestSources | None:
+def load_test_sources(tests: BuildOutput, module: str) -> JavaTestSources | None:
     """Return a module's test sources at a revision.
 
     None if the revision lacks the module, if the build generates some of the sources, or if there
@@ -78,7 +76,7 @@ def load_test_sources(tests: BuildOutput, module: str) -> TestSources | None:
         or any(file.is_symlink() for file in files)
     ):
         return None
-    return TestSources(
+    return JavaTestSources(
         roots=tuple(str(PurePosixPath(module, root)) for root in known.test_source_roots),
         texts={
             file.relative_to(tests.tests).as_posix(): file.read_bytes()
@@ -90,7 +88,7 @@ def load_test_sources(tests: BuildOutput, module: str) -> TestSources | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialCompilation:
-    """What a cell takes from another cell, its base, if only its changed files are compiled.
+    """The parts of another cell, the base, that a cell takes over, and the sources to compile.
 
     sources  the changed sources by path relative to their root; None for a deleted one
     edited   the binary names of the classes in the base that the changed sources declare
@@ -107,7 +105,7 @@ class PartialCompilation:
         """
         sources, classes = folder / 'sources', folder / 'classes'
         write_files_skipping_deleted(sources, self.sources)
-        classes.mkdir()
+        classes.mkdir(parents=True)
         self.link_kept_classes(base_classes, classes)
         return sources, classes
 
@@ -120,11 +118,11 @@ class PartialCompilation:
     def complete_report(self, report: CompileReport) -> CompileReport:
         """Return the report of the changed files, which have no errors, with the base's other rows."""
         base, edited = self.base.report, self.edited
-        files = base.files - {path for path, _ in self.sources}
+        files = base.broken_files - {path for path, _ in self.sources}
         return replace(
             report,
             unit_ok=not files,
-            files=files,
+            broken_files=files,
             classes={n: c for n, c in base.classes.items() if n not in edited} | {**report.classes},
             broken_classes={n: e for n, e in base.broken_classes.items() if n not in edited},
             broken_methods={m: e for m, e in base.broken_methods.items() if m[0] not in edited},
@@ -132,7 +130,7 @@ class PartialCompilation:
 
 
 def plan_partial_compilation(
-    base: CompiledCell, before: TestSources, after: TestSources
+    base: CompiledCell, before: JavaTestSources, changed: Files
 ) -> PartialCompilation | None:
     """Return how to compile changed files alone; None if the whole test tree must be compiled.
 
@@ -141,14 +139,13 @@ def plan_partial_compilation(
     unchanged source mentions a type that the changed ones declare before or after the change, be it
     in a comment.
 
-    base    a cell with the same code
-    before  the test sources of the base
-    after   those of the cell, with the same roots
+    base     a cell with the same code
+    before   the test sources of the base
+    changed  the files in which those of the cell differ, as `list_differences` returns them
     """
     report = base.report
-    if report.everything is not None or report.processed or None in report.files:
+    if report.everything is not None or report.processed or None in report.broken_files:
         return None
-    changed = before.list_differences(after)
     old = [before.texts[path] for path, _ in changed if path in before.texts]
     new = [text for _, text in changed if text is not None]
     types = [find_top_level_type_paths([text]) for text in (*old, *new)]
@@ -156,11 +153,12 @@ def plan_partial_compilation(
     if (changed and not new) or not all(types):
         return None
     names = {PurePosixPath(path).name for path in frozenset().union(*types)}
-    unchanged = [text for path, text in before.texts.items() if after.texts.get(path) == text]
+    paths = {path for path, _ in changed}
+    unchanged = [text for path, text in before.texts.items() if path not in paths]
     # The encoding of the sources is unknown here, so that only ASCII names can be looked for.
     if not all(map(str.isascii, names)) or _is_mentioned(names, unchanged):
         return None
-    sources = tuple((after.make_relative(path), text) for path, text in changed)
+    sources = tuple((before.make_relative(path), text) for path, text in changed)
     if len(dict(sources)) < len(sources):
         return None
     # The compiler names a file that it gives up by its path, whatever it declares.

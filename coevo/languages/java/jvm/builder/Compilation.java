@@ -65,15 +65,15 @@ final class Compilation {
             if (opened.hasProcessors() || !opened.compile(edited).isEmpty()) {
                 return null;
             }
+            Response response = response(0);
+            response.json.put("alone", true);
+            return response;
         } catch (StackOverflowError | IllegalStateException end) {
             return null; // the whole compilation finds the file that crashes the compiler
         } finally {
             Folder.empty(generated);
             Files.delete(generated);
         }
-        Response response = response(0);
-        response.json.put("alone", true);
-        return response;
     }
 
     private Response compileWhole() throws IOException {

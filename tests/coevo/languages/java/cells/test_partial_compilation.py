@@ -11,7 +11,7 @@ import pytest
 from coevo.languages.cells import CellEdits, CellKey
 from coevo.languages.java.cells.compiled_cells import CompiledCell
 from coevo.languages.java.cells.partial_compilation import (
-    TestSources,
+    JavaTestSources,
     load_test_sources,
     plan_partial_compilation,
 )
@@ -141,7 +141,7 @@ def make_key(place: Place, edits: Mapping[str, str | None]) -> CellKey:
     return CellKey(tests_rev=place.rev, code_rev=place.rev, module='core', edits=edited)
 
 
-def load_sources(place: Place, rev: str) -> TestSources:
+def load_sources(place: Place, rev: str) -> JavaTestSources:
     sources = load_test_sources(place.builds.get_output(rev), 'core')
     assert sources is not None
     return sources
@@ -162,7 +162,8 @@ def test_compiling_edited_files_alone_gives_the_same_classes_and_report(
     base = cells.get_or_compile_cell(make_key(place, {}))
     assert key.edits is not None
     before = load_sources(place, place.rev)
-    plan = plan_partial_compilation(base, before, before.apply_edits(key.edits.tests))
+    changed = before.list_differences(before.apply_edits(key.edits.tests))
+    plan = plan_partial_compilation(base, before, changed)
     assert (plan is not None) == case.alone
     part = cells.get_or_compile_cell(key)
     worker = JdkWorker(place.builds)  # it has no cell without edits
@@ -196,14 +197,17 @@ def test_cells_with_the_same_code_share_the_classes_of_unchanged_tests(
     worker = place.built.worker
     cells = worker.keep_cells_of_revisions((parent, place.rev))
     before, after = (load_sources(place, rev) for rev in (parent, place.rev))
-    assert {
-        path.removeprefix(TESTS): text is not None for path, text in before.list_differences(after)
-    } == {'FreshTest.java': True, 'OtherTest.java': False, 'TillTest.java': True}
+    changed = before.list_differences(after)
+    assert {path.removeprefix(TESTS): text is not None for path, text in changed} == {
+        'FreshTest.java': True,
+        'OtherTest.java': False,
+        'TillTest.java': True,
+    }
     old, new = (
         CellKey(tests_rev=rev, code_rev=place.rev, module='core') for rev in (parent, place.rev)
     )
     base = cells.get_or_compile_cell(old)
-    assert plan_partial_compilation(base, before, after) is not None
+    assert plan_partial_compilation(base, before, changed) is not None
     part = cells.get_or_compile_cell(new)
     fresh = JdkWorker(place.builds)
     try:
