@@ -22,6 +22,7 @@ from coevo.languages.python.built import (
     needs_submodule,
 )
 from coevo.languages.python.cells import PythonCells
+from coevo.languages.python.generated_modules import build_generated_modules, lacks_modules
 from coevo.languages.python.interpreters import (
     RELEASED,
     Feature,
@@ -33,6 +34,7 @@ from coevo.languages.python.layout import find_main_packages
 from coevo.languages.python.missing_modules import find_missing_modules, find_missing_requirements
 from coevo.languages.python.project_builds import (
     Extensions,
+    Files,
     build_extensions,
     build_metadata_with_cpu_seconds,
 )
@@ -52,6 +54,7 @@ from coevo.model.records import Commit, Pair
 
 OWN_MODULE_MISSING = 'own_module_missing'
 BUILDER = 'uv'
+GENERATED = 'generated-modules'
 _NOT_READ = ('import:SyntaxError@', 'import:TabError@', 'import:IndentationError@')
 
 
@@ -208,18 +211,42 @@ class PythonEndBuilder:
             spent += written
             module = dataclasses.replace(module, compiled=built_extensions.files, metadata=metadata)
             failure, used = self._probe_import_with_cpu_seconds(module, built_extensions.failure)
+            spent += used
+            generated: Files = ()
+            if built_extensions.failure is None:
+                generated, used = self._generate_modules(module, failure, pair)
+                spent += used
+            if generated:
+                module = dataclasses.replace(module, written=(*module.written, *generated))
+                failure, used = self._probe_import_with_cpu_seconds(module, None)
+                spent += used
             failure_by_folder[folder] = self._prefer_missing_submodule_reason(
                 module, failure, built_extensions
             )
-            spent += built_extensions.cpu_seconds + used
+            spent += built_extensions.cpu_seconds
             if failure is None:
                 ready[folder] = module
                 workarounds += environment.workarounds
+                workarounds += [GENERATED] if generated else []
         build = _make_build(
             rev, interpreter, None, failure_by_folder, tuple(dict.fromkeys(workarounds))
         )
         build = dataclasses.replace(build, cpu_seconds=spent)
         return BuiltEnd(build=build, modules=ready, is_final=is_final)
+
+    def _generate_modules(
+        self, module: PythonModule, failure: str | None, pair: Pair
+    ) -> tuple[Files, float]:
+        """Return the modules that the project's build generates, and the CPU seconds.
+
+        Nothing is built unless modules are missing: after a failure any that is imported, else one
+        without which a file cannot be loaded.
+
+        failure  why the package cannot be imported without them; None if it can
+        """
+        if not lacks_modules(self._context, module, needed=failure is None):
+            return (), 0.0
+        return build_generated_modules(self._context, module, _choose_build_date(pair))
 
     def _add_packages_of_missing_modules(
         self, rev: str, folder: str, needs: Needs, installed: InstalledPackages, pair: Pair

@@ -306,12 +306,38 @@ def make_metadata_job(
     words    the name of the backend, and its folders for `sys.path`
     version  for a backend that asks Git
     """
-    program = f'{setup.python} -I -S -B {PROGRAMS}/metadata_builder.py {PACKAGES}'
+    return _make_backend_job('metadata_builder.py', setup, tree, folder, words, version)
+
+
+def make_module_job(
+    setup: PythonSetup, tree: Path, folder: str, words: Sequence[str], version: str
+) -> Job:
+    """Return a job in which a build backend makes a wheel of a fresh tree and writes its modules.
+
+    Builds that generate modules may start Java, as the host has it. For the arguments see
+    `make_metadata_job`.
+    """
+    return _make_backend_job('module_builder.py', setup, tree, folder, words, version)
+
+
+# The folders of this machine's JDKs, where Debian puts them; not all are on its PATH.
+_ADD_JAVA = 'for folder in /usr/lib/jvm/*/bin; do PATH=$PATH:$folder; done'
+
+
+def _make_backend_job(
+    program: str,
+    setup: PythonSetup,
+    tree: Path,
+    folder: str,
+    words: Sequence[str],
+    version: str,
+) -> Job:
     lines = (
         'set -e',
         _format_unpack_command(TREE_FILE),
         f'cd {shlex.quote(f"{TREE}/{folder}")}',
-        f'exec {program} "$@" 3>&1 1>&2',
+        _ADD_JAVA,
+        f'exec {setup.python} -I -S -B {PROGRAMS}/{program} {PACKAGES} "$@" 3>&1 1>&2',
     )
     return Job(
         argv=('/bin/sh', '-c', '\n'.join(lines), 'sh', *words),
@@ -321,6 +347,7 @@ def make_metadata_job(
             **setup.library_variables,
             **dict.fromkeys(_NO_VERSION, version),
             'PATH': '/usr/bin:/bin',
+            'SOURCE_DATE_EPOCH': '946684800',
         },
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,12 +93,64 @@ def find_missing_modules(
     """
     tree = open_tree(repository, rev)
     there = {entry.name.partition('.')[0] for entry in site.iterdir()}
+    walk = _ImportWalk(tree, folder)
+
+    def is_foreign(unknown: UnknownImport) -> bool:
+        """Return whether an import is one of a module that a package may bring."""
+        top = unknown.top
+        known = walk.is_name_in_tree(top) or top in there or top in _STANDARD
+        return not known and _MODULE_NAME.fullmatch(top) is not None
+
+    return _join_imports(
+        unknown
+        for unknown in walk.list_unknown_imports()
+        if (unknown.is_in_test or not unknown.is_conditional) and is_foreign(unknown)
+    )
+
+
+def find_missing_own_modules(
+    repository: Repository, rev: str, folder: str, tops: Collection[str]
+) -> MissingModules:
+    """Return the modules that a project's tests import from its own packages and that no file is.
+
+    A build may generate them. Imports of the tests are followed into the project's code.
+
+    folder  of the project
+    tops    names of its top-level packages
+    """
+    walk = _ImportWalk(open_tree(repository, rev), folder)
+    return _join_imports(
+        unknown
+        for unknown in walk.list_unknown_imports()
+        if '.' in unknown.name and unknown.top in tops
+    )
+
+
+def _join_imports(imports: Iterable[UnknownImport]) -> MissingModules:
+    """Return the modules of imports; one is needed if any of its imports is unconditional."""
     needed: dict[str, bool] = {}
-    for name, is_needed in _ImportWalk(tree, folder).list_external_imports_with_need():
-        top = name.partition('.')[0]
-        if top not in there and top not in _STANDARD and _MODULE_NAME.fullmatch(top):
-            needed[name] = needed.get(name, False) or is_needed
+    for unknown in imports:
+        needed[unknown.name] = needed.get(unknown.name, False) or not unknown.is_conditional
     return MissingModules(needed=dict(sorted(needed.items())))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownImport:
+    """An import of a module that is no file of the tree.
+
+    name            the full name
+    is_conditional  whether the file can be loaded without it
+    is_in_test      whether a test file imports it
+    """
+
+    name: str
+    is_conditional: bool
+    is_in_test: bool
+
+    @property
+    def top(self) -> str:
+        """The top-level name."""
+        return self.name.partition('.')[0]
 
 
 class _ImportWalk:
@@ -110,11 +162,14 @@ class _ImportWalk:
         self._paths = get_module_paths(paths, tree.module_folders)
         self._own = {part.removesuffix('.py') for path in paths for part in path.split('/')}
 
-    def list_external_imports_with_need(self) -> Iterator[tuple[str, bool]]:
-        """Yield imported modules that are no files of the tree, and whether an import is required.
+    def is_name_in_tree(self, name: str) -> bool:
+        """Return whether a folder or a Python file anywhere in the tree has a name."""
+        return name in self._own
 
-        A conditional import is not required, and is yielded for test files only. Unconditional
-        imports of the project's own modules are followed.
+    def list_unknown_imports(self) -> Iterator[UnknownImport]:
+        """Yield the imports of modules that are no files of the tree.
+
+        Unconditional imports of the project's own modules are followed.
         """
         tests = [p for p in self._tree.list_paths(Side.TEST) if p.startswith(self._prefix)]
         seen, queue = set(tests), list(tests)
@@ -123,12 +178,13 @@ class _ImportWalk:
             is_test = path in self._tree.paths_by_side[Side.TEST]
             for name, is_conditional in self._list_imports_with_conditionality(path):
                 other = self._find_project_module(name, path)
-                if other is not None:
-                    if other not in seen and not is_conditional:
-                        seen.add(other)
-                        queue.append(other)
-                elif name.partition('.')[0] not in self._own and (is_test or not is_conditional):
-                    yield name, not is_conditional
+                if other is None:
+                    yield UnknownImport(
+                        name=name, is_conditional=is_conditional, is_in_test=is_test
+                    )
+                elif other not in seen and not is_conditional:
+                    seen.add(other)
+                    queue.append(other)
 
     def _list_imports_with_conditionality(self, path: str) -> Iterator[tuple[str, bool]]:
         """Yield the full name of each import, and whether it is indented: under a condition."""

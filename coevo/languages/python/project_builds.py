@@ -7,7 +7,7 @@ import hashlib
 import json
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -35,6 +35,7 @@ from coevo.languages.python.wheels import (
     parse_upload_date,
     read_to_end,
 )
+from coevo.sandboxes.sandbox import Job
 from coevo.storage import durable
 from coevo.storage.disk import find_cache_folder
 
@@ -90,7 +91,9 @@ def build_metadata_with_cpu_seconds(
     if cached_file.is_file():
         output = cached_file.read_bytes()
     else:
-        answer, spent = _run_backend_with_cpu_seconds(context, module, day, version)
+        answer, spent = run_backend_with_cpu_seconds(
+            context, module, day, version, make_metadata_job
+        )
         output = answer or b''
         if answer is not None:
             cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -145,13 +148,27 @@ def _parse_version(file_name: str) -> Version | None:
         return None
 
 
-def _run_backend_with_cpu_seconds(
-    context: PythonRunContext, module: PythonModule, day: datetime, version: str
+MakeJob = Callable[[PythonSetup, Path, str, Sequence[str], str], Job]
+"""Returns the job of a backend; see `launch.make_metadata_job`."""
+
+
+def run_backend_with_cpu_seconds(
+    context: PythonRunContext,
+    module: PythonModule,
+    day: datetime,
+    version: str,
+    make_job: MakeJob,
+    most_bytes: int = _BYTES,
 ) -> tuple[bytes | None, float]:
     """Run the build backend of a project in the sandbox; return what it wrote, and the CPU seconds.
 
-    The output is b'' if the backend cannot be run here, and None if it was ended by a limit: on a
-    machine with less to do it may succeed.
+    The output is b'' if the backend cannot be run here, fails, or writes more than `most_bytes`. It
+    is None if the backend was ended by a limit: on a machine with less to do it may succeed.
+
+    day      as of which the backend is installed
+    version  for a backend that asks Git
+
+    Raises: CorruptObject if it failed, maybe since the clone lacks the content of a file.
     """
     repository, rev = context.repository, module.rev
     texts = [
@@ -174,15 +191,15 @@ def _run_backend_with_cpu_seconds(
         return b'', 0.0
     files = context.trees.collect_cell_files(rev, rev, None)
     tree = pack_files(
-        {f'tree/{path}': entry for path, entry in files.items()}, context.root / 'metadata'
+        {f'tree/{path}': entry for path, entry in files.items()}, context.root / 'backend'
     )
     setup = PythonSetup(installed=packages, programs=context.programs)
     try:
         with context.sandbox.start(
-            make_metadata_job(setup, tree, module.folder, [backend, *paths], version)
+            make_job(setup, tree, module.folder, [backend, *paths], version)
         ) as process:
             process.stdin.close()
-            output = read_to_end(process.stdout, _BYTES)
+            output = read_to_end(process.stdout, most_bytes)
             if output is None:
                 process.kill()
             process.wait()
