@@ -34,6 +34,7 @@ from miners.diffs.coupling import (
 )
 from miners.diffs.dependencies import RevisionDependencies
 from miners.diffs.matching import match_tests, pair_with_keys
+from miners.diffs.own_data import has_own_data_changed
 from miners.diffs.readers import Readers, find_affected_units
 from miners.diffs.sources import SourceChange
 
@@ -341,6 +342,8 @@ class _PairDifference:
         if _has_changed(old, new):
             return MethodChange.CHANGED
         if self.changed.tests_changed and self._has_context_changed(old, new):
+            if has_own_data_changed((self.old, self.new), old, new):
+                return MethodChange.CHANGED
             return MethodChange.CONTEXT_CHANGED
         return None
 

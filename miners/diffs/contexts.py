@@ -144,6 +144,11 @@ class TestTree:
                 units |= dict.fromkeys(members)
         return tuple(units)
 
+    def list_all_units(self) -> Iterator[TreeUnit]:
+        """Yield the members and the shapes of all types of all test files."""
+        for path in self.tree.list_paths(Side.TEST):
+            yield from self.list_units(path)
+
     def compute_closure(self, test: Test) -> tuple[TreeUnit, ...]:
         """Return everything in the test tree that a test uses, directly or indirectly.
 
@@ -153,7 +158,7 @@ class TestTree:
             seen = dict.fromkeys([test.unit, *self._get_fixtures(test)])
             queue = deque(seen)
             while queue:
-                new = [unit for unit in self._list_used_units(queue.popleft()) if unit not in seen]
+                new = [unit for unit in self.list_used_units(queue.popleft()) if unit not in seen]
                 seen |= dict.fromkeys(new)
                 queue.extend(new)
             self._closures[test.unit] = tuple(seen)
@@ -251,7 +256,7 @@ class TestTree:
         for units in self._get_members(located).values():
             yield from (u for u in units if u.member and self.reading.is_run_by_framework(u.member))
 
-    def _list_used_units(self, unit: TreeUnit) -> tuple[TreeUnit, ...]:
+    def list_used_units(self, unit: TreeUnit) -> tuple[TreeUnit, ...]:
         """Return the units that one unit refers to by name."""
         if unit not in self._edges:
             self._edges[unit] = tuple(dict.fromkeys(self._find_references(unit)))

@@ -24,11 +24,16 @@ def is_test_only_refactored(
     refactorings: Refactorings,
     ends: tuple[TestMethod | None, TestMethod | None],
 ) -> bool | None:
-    """Return whether the change of a test is a refactoring and nothing more; None if unknown."""
+    """Return whether the change of a test is a refactoring and nothing more; None if unknown.
+
+    False if its text stayed and only its own tables changed.
+    """
     old, new = (
         _find_test_declaration(repository, commit.rev, method) if method is not None else None
         for commit, method in zip((pair.old, pair.new), ends, strict=True)
     )
+    if old is not None and new is not None and have_same_tokens(old, new):
+        return False
     return is_only_refactored(refactorings, old, new)
 
 

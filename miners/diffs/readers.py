@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import Import
-from coevo.languages.reading import LanguageReading, Side
+from coevo.languages.reading import LanguageReading
 from miners.diffs.contexts import Test, TestTree, TreeUnit, find_implied_method_source
 from miners.diffs.resources import is_named_by_literal, list_resource_stems
 
@@ -105,7 +105,7 @@ def _may_bring_test_types(item: Import, types: Collection[str]) -> bool:
 def _list_naming_units(tree: TestTree, resources: Collection[str]) -> Iterator[TreeUnit]:
     """Yield the units with a string literal that names one of the resources."""
     names: dict[str, bool] = {}
-    for unit in _list_all_units(tree):
+    for unit in tree.list_all_units():
         for text in unit.strings:
             if text not in names:
                 names[text] = _names_any(tree.reading, resources, text)
@@ -118,11 +118,6 @@ def _names_any(reading: LanguageReading, resources: Iterable[str], text: str) ->
     return any(is_named_by_literal(reading, path, text) for path in resources)
 
 
-def _list_all_units(tree: TestTree) -> Iterator[TreeUnit]:
-    for path in tree.tree.list_paths(Side.TEST):
-        yield from tree.list_units(path)
-
-
 def _find_transitive_users(tree: TestTree, seeds: set[TreeUnit]) -> frozenset[TreeUnit]:
     """Return the seeds and all units that may use one of them, directly or indirectly.
 
@@ -130,7 +125,7 @@ def _find_transitive_users(tree: TestTree, seeds: set[TreeUnit]) -> frozenset[Tr
     type.
     """
     readers, new = set(seeds), seeds
-    rest = [unit for unit in _list_all_units(tree) if unit not in readers] if seeds else []
+    rest = [unit for unit in tree.list_all_units() if unit not in readers] if seeds else []
     spread_types: set[tuple[str, str]] = set()
     while new:
         wanted = {name for unit in new for name in _list_own_names(tree, unit)}

@@ -84,7 +84,7 @@ def test_a_change_of_tests_alone_gives_changed_candidates(tmp_path: Path) -> Non
         ('@Before public void start() { x = 1; }', '@Before public void start() { x = 2; }'),
         ('public void setUp() { x = 1; }', 'public void setUp() { x = 2; }'),
         ('@Rule public Temp t = new Temp();', '@Rule public Temp t = new Temp(1);'),
-        ('int used = 1;', 'int used = 2;'),
+        ('int used = 1; int also() { return used; }', 'int used = 2; int also() { return used; }'),
         ('int help() { return 1; }', 'int help() { return 2; }'),
         ('int help() { return deep(); } int deep() { return 1; }',
          'int help() { return deep(); } int deep() { return 2; }'),

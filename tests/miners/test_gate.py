@@ -40,7 +40,7 @@ def unit_tests(*members: str) -> str:
         ('1', '2', [[TEST % ('a', 1), TEST % ('b', 1)], [TEST % ('a', 1)]], None),
         ('1', '2', [[TEST % ('a', 1)], [TEST % ('a', 2)]], {'a': 'changed'}),
         ('1', '2', [[], [TEST % ('a', 2)]], {'a': 'inserted'}),
-        ('1', '2', [[ROWS % 1, READS], [ROWS % 2, READS]], {'reads': 'context_changed'}),
+        ('1', '2', [[ROWS % 1, READS], [ROWS % 2, READS]], {'reads': 'changed'}),
         ('1', '1', [[TEST % ('a', 2)], [TEST % ('a', 1)]], {'a': 'changed'}),
     ],
     ids=['sources', 'deleted', 'changed', 'inserted', 'table', 'repair'],
