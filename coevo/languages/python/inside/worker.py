@@ -63,6 +63,7 @@ def _import_own_module(folder, name):
 _failures = _import_own_module(os.path.dirname(os.path.abspath(__file__)), 'failures')
 Failure, describe_import_error = _failures.Failure, _failures.describe_import_error
 find_original_exception = _failures.find_original_exception
+_origins = _import_own_module(os.path.dirname(os.path.abspath(__file__)), 'origins')
 
 
 class EventWriter:
@@ -93,6 +94,7 @@ class Plugin:
             self.targets[file, owner, name] = index
         self.names = {name for _, _, name in request['targets']}
         self.counts = [0] * len(request['targets'])
+        self.origins = _origins.Origins(self.root)
         self.raised, self.reported, self.called = {}, set(), False
         self.worst, self.cpu = None, 0.0
         self.tracer = None
@@ -143,6 +145,8 @@ class Plugin:
         """
         if self.request['mode'] == 'load' or self.request.get('whole') or name in self.names:
             return None
+        if _origins.find_original_name(obj) in self.names:
+            return None
         if inspect.isclass(obj):
             return None if self.may_have_targets(obj) else []
         return [] if inspect.isfunction(obj) or hasattr(obj, '__wrapped__') else None
@@ -154,6 +158,9 @@ class Plugin:
         """
         kinds = [vars(kind) for kind in owner.__mro__]
         if any(name in kind for kind in kinds for name in self.names):
+            return True
+        values = [value for kind in kinds for value in list(kind.values())]
+        if any(_origins.find_original_name(value) in self.names for value in values):
             return True
         case = getattr(sys.modules.get('unittest'), 'TestCase', None)
         if isinstance(case, type) and issubclass(owner, case):
@@ -218,19 +225,23 @@ class Plugin:
     def find_identity(self, item):
         """Return the file, class and function that declare an item; None if none does.
 
-        An inherited test is declared by the base class.
+        An inherited test is declared by the base class. A test that a decorator generates from a
+        declared one, under another name, is declared by that one: `test_x_0` by `test_x` under
+        `parameterized.expand`.
         """
         if getattr(item, 'obj', None) is None:
             return None
         name = getattr(item, 'originalname', None) or item.name.partition('[')[0]
         owner = getattr(item, 'cls', None)
         if owner is None:
-            return self.to_relative_path(str(item.fspath)), '', name
+            path, value = str(item.fspath), getattr(item, 'function', None)
+            return self.origins.find_declaration(value, self.to_relative_path(path), '', name)
         for kind in owner.__mro__:
             if name in vars(kind):
                 module = sys.modules.get(kind.__module__)
                 file = self.to_relative_path(getattr(module, '__file__', None) or '')
-                return file, kind.__qualname__, name
+                owner = kind.__qualname__
+                return self.origins.find_declaration(vars(kind)[name], file, owner, name)
         return None
 
     def to_relative_path(self, path):
