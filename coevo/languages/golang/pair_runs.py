@@ -168,7 +168,8 @@ def make_clock_variables(start: datetime | None) -> Mapping[str, str]:
 # CPU seconds for compiling, and for all of a package's tests together.
 _COMPILING, _RUNNING = 300.0, 600.0
 
-_ENDED = ('exit:0', 'exit:1')
+_FAILED = 'exit:1'
+_ENDED = ('exit:0', _FAILED)
 
 
 def run_go_test(
@@ -177,11 +178,12 @@ def run_go_test(
     """Run all tests of a package once by `go test` in its folder, and return their outcomes.
 
     The command has no flags, so it includes vet. The outcomes come over the channel of the package
-    testing, as in other runs. A package that does not compile, or at which vet complains, has none:
-    the run failed with the status of the command.
+    testing, as in other runs. If the code of the package did not build for coevo either, and the
+    command ends before any test, all its tests are unbuildable. Other tests that do not compile, or
+    at which vet complains, have none: the run failed with the status of the command.
 
-    module   the package folder
-    methods  the tests by which outcomes are named
+    module            the package folder
+    reported_methods  the tests by which outcomes are named
     """
     end = cells.find_end(rev)
     if end.project is None:
@@ -206,6 +208,12 @@ def run_go_test(
     done = cells.all.run_test_process(run, shared=False)
     verdicts = make_verdicts(done.heard, list(run.limits), done.status, done.noise)
     outcomes = dict(zip(run.limits, verdicts, strict=True))
+    failure = _find_command_failure(done)
+    if failure == _FAILED and end.build.find_trouble(module) is not None:
+        return ProjectRun(
+            outcomes=dict.fromkeys(reported_methods, Outcome.UNBUILDABLE),
+            cpu_seconds=done.cpu_seconds,
+        )
     return ProjectRun(
         outcomes={
             method: verdict.outcome
@@ -213,7 +221,7 @@ def run_go_test(
             if (verdict := outcomes[make_test_key(method)]) is not None
             and verdict.outcome not in (Outcome.MISSING, Outcome.INFRA)
         },
-        failure=_find_command_failure(done),
+        failure=failure,
         cpu_seconds=done.cpu_seconds,
     )
 

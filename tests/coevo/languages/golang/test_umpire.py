@@ -69,6 +69,15 @@ def test_outcomes_are_those_of_one_run_of_the_whole_package(tmp_path: Path) -> N
         assert place.verdict('TestComesAfterASale').outcome is Outcome.FAIL
 
 
+def test_package_that_builds_for_nobody_is_unbuildable(tmp_path: Path) -> None:
+    files = {**SHOP, 'shop.go': 'package shop\n\nfunc Sells() { undeclared() }\n'}
+    with opened(tmp_path, [{**files, 'shop_test.go': TESTS}]) as place:
+        ruling = asked(place, ('shop_test.go', 'TestSells'), ('shop_test.go', 'TestFails'))
+        assert ruling.failure is None
+        assert set(ruling.outcomes.values()) == {Outcome.UNBUILDABLE}
+        assert len(ruling.outcomes) == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     'body',
