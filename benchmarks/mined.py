@@ -106,6 +106,8 @@ def _list_cells(repository: Repository, segment: Segment, profile: str) -> Itera
     for row in segment.cells:
         runs.setdefault((row.method_id, row.cell), []).append(row)
     for (owner, cell), rows in runs.items():
+        if owner not in candidates:  # mined by another version or profile
+            continue
         method = candidates[owner].new if cell.tests_are_new else candidates[owner].old
         assert method is not None, 'a cell has a test at its revision'
         worst = min(rows, key=lambda row: WORST_FIRST.index(row.outcome))
