@@ -234,6 +234,7 @@ def _list_source_files(
     """Yield the files from which a pair's texts may be cut, each with its text.
 
     Files that rows name come first, then files that the pair changed; equal contents come once.
+    Files that a partial clone lacks are left out: no row was made of them.
     """
     repo, old_rev, new_rev = pair
     named = sorted({path for row in rows for path in row.paths})
@@ -247,6 +248,8 @@ def _list_source_files(
         if entry is None or entry.mode == SUBMODULE or entry.oid in seen:
             continue
         seen.add(entry.oid)
+        if entry.oid in repository.object_ids_absent_at_source:
+            continue
         content = repository.blob(entry.oid)
         for form in _list_forms(content):
             yield (
