@@ -26,11 +26,11 @@ def has_own_data_changed(ends: tuple[TestTree, TestTree], old: Test, new: Test) 
     }
     for tree, test, own in zip(ends, (old, new), fields, strict=True):
         if changed:
-            changed &= find_own_data(tree, test, own).keys()
+            changed &= _find_own_data(tree, test, own).keys()
     return bool(changed)
 
 
-def find_own_data(
+def _find_own_data(
     tree: TestTree, test: Test, fields: Mapping[_FieldKey, TreeUnit]
 ) -> dict[_FieldKey, TreeUnit]:
     """Return those of a test's fields that nothing but the test reads, directly or through others.
@@ -64,7 +64,7 @@ def _has_other_reader(tree: TestTree, unit: TreeUnit, readers: set[TreeUnit]) ->
     assert unit.member is not None
     name = unit.member.name
     return any(
-        name in other.names | other.strings
+        (name in other.names or name in other.strings)
         and other not in readers
         and unit in tree.list_used_units(other)
         for other in tree.list_all_units()

@@ -34,7 +34,6 @@ from coevo.languages.python.layout import find_main_packages
 from coevo.languages.python.missing_modules import find_missing_modules, find_missing_requirements
 from coevo.languages.python.project_builds import (
     Extensions,
-    Files,
     build_extensions,
     build_metadata_with_cpu_seconds,
 )
@@ -210,43 +209,45 @@ class PythonEndBuilder:
             )
             spent += written
             module = dataclasses.replace(module, compiled=built_extensions.files, metadata=metadata)
-            failure, used = self._probe_import_with_cpu_seconds(module, built_extensions.failure)
-            spent += used
-            generated: Files = ()
-            if built_extensions.failure is None:
-                generated, used = self._generate_modules(module, failure, pair)
-                spent += used
-            if generated:
-                module = dataclasses.replace(module, written=(*module.written, *generated))
-                failure, used = self._probe_import_with_cpu_seconds(module, None)
-                spent += used
+            complete, failure, used = self._probe_or_generate_with_cpu_seconds(
+                module, built_extensions.failure, pair
+            )
+            spent += built_extensions.cpu_seconds + used
             failure_by_folder[folder] = self._prefer_missing_submodule_reason(
                 module, failure, built_extensions
             )
-            spent += built_extensions.cpu_seconds
             if failure is None:
-                ready[folder] = module
+                ready[folder] = complete
                 workarounds += environment.workarounds
-                workarounds += [GENERATED] if generated else []
+                workarounds += [GENERATED] if complete is not module else []
         build = _make_build(
             rev, interpreter, None, failure_by_folder, tuple(dict.fromkeys(workarounds))
         )
         build = dataclasses.replace(build, cpu_seconds=spent)
         return BuiltEnd(build=build, modules=ready, is_final=is_final)
 
-    def _generate_modules(
+    def _probe_or_generate_with_cpu_seconds(
         self, module: PythonModule, failure: str | None, pair: Pair
-    ) -> tuple[Files, float]:
-        """Return the modules that the project's build generates, and the CPU seconds.
+    ) -> tuple[PythonModule, str | None, float]:
+        """Import the project's package, and build the modules that it lacks, if there are any.
 
-        Nothing is built unless modules are missing: after a failure any that is imported, else one
-        without which a file cannot be loaded.
+        Return the module with them, why the package cannot be imported, and the CPU seconds. After a
+        failure any missing module that is imported counts, otherwise only one without which a file
+        cannot be loaded.
 
-        failure  why the package cannot be imported without them; None if it can
+        failure  why the module's extensions were not built; nothing is generated then
         """
-        if not lacks_modules(self._context, module, needed=failure is None):
-            return (), 0.0
-        return build_generated_modules(self._context, module, _choose_build_date(pair))
+        extensions_built = failure is None
+        failure, spent = self._probe_import_with_cpu_seconds(module, failure)
+        if not extensions_built or not lacks_modules(self._context, module, needed=failure is None):
+            return module, failure, spent
+        generated, used = build_generated_modules(self._context, module, _choose_build_date(pair))
+        spent += used
+        if not generated:
+            return module, failure, spent
+        module = dataclasses.replace(module, written=(*module.written, *generated))
+        failure, used = self._probe_import_with_cpu_seconds(module, None)
+        return module, failure, spent + used
 
     def _add_packages_of_missing_modules(
         self, rev: str, folder: str, needs: Needs, installed: InstalledPackages, pair: Pair

@@ -8,9 +8,6 @@ mutated in them.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import re
 from collections.abc import Collection, Iterator
 from datetime import datetime
@@ -18,10 +15,15 @@ from datetime import datetime
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import make_module_job
 from coevo.languages.python.missing_modules import find_missing_own_modules
-from coevo.languages.python.project_builds import Files, run_backend_with_cpu_seconds
+from coevo.languages.python.project_builds import (
+    Files,
+    choose_build_day,
+    digest_code_files,
+    load_or_run_backend_with_cpu_seconds,
+    load_project_file,
+    parse_files,
+)
 from coevo.languages.python.run_context import PythonRunContext
-from coevo.languages.python.wheels import EARLIEST
-from coevo.storage import durable
 from coevo.storage.disk import find_cache_folder
 
 _MOST_BYTES = 64 << 20
@@ -30,7 +32,7 @@ _NO_PART = ('.md', '.rst')
 # What a module can be, or be compiled from.
 _IMPORTABLE = ('.py', '.so', '.pyd', '.pyx', '.c', '.cc', '.cpp', '.rs')
 # Backends that compile extensions, which takes minutes; they generate no Python modules.
-_COMPILING = re.compile(r'mesonpy|scikit_build_core|skbuild|maturin|setuptools.rust')
+_COMPILING = re.compile(rb'mesonpy|scikit_build_core|skbuild|maturin|setuptools.rust')
 
 
 def lacks_modules(context: PythonRunContext, module: PythonModule, *, needed: bool) -> bool:
@@ -73,36 +75,22 @@ def build_generated_modules(
 
     Raises: CorruptObject if it failed, maybe since the clone lacks the content of a file.
     """
-    build_file = context.repository.load_text(module.rev, _place(module, 'pyproject.toml')) or ''
-    if _COMPILING.search(build_file):
+    if _COMPILING.search(load_project_file(context, module, 'pyproject.toml')):
         return (), 0.0
-    day = max(when, EARLIEST).replace(hour=0, minute=0, second=0, microsecond=0)
+    day = choose_build_day(when)
     cached_file = (
         find_cache_folder() / 'pythons/generated' / _compute_cache_key(context, module, day)
     )  # own name: a digest
-    spent = 0.0
-    if cached_file.is_file():
-        output = cached_file.read_bytes()
-    else:
-        answer, spent = run_backend_with_cpu_seconds(
-            context, module, day, '0', make_module_job, _MOST_BYTES
-        )
-        output = answer or b''
-        if answer is not None:
-            cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            durable.write_durably(cached_file, [answer])
+    output, spent = load_or_run_backend_with_cpu_seconds(
+        cached_file, context, module, day, '0', make_module_job, _MOST_BYTES
+    )
     return tuple(_select_generated_modules(context, module, output)), spent
 
 
 def _compute_cache_key(context: PythonRunContext, module: PythonModule, day: datetime) -> str:
     """Return a digest of what a build depends on: tools, and all files but tests and texts."""
-    first = (module.installed.interpreter.version, module.folder, f'{day:%Y-%m-%d}', context.digest)
-    digest = hashlib.sha256('\0'.join(first).encode())
-    tests = context.trees.list_test_paths(module.rev)
-    for path, entry in sorted(context.repository.tree(module.rev).items()):
-        if path not in tests and not path.endswith(_NO_PART):
-            digest.update(f'\0{path}\0{entry.oid}'.encode(errors='surrogateescape'))
-    return digest.hexdigest()[:24]
+    words = (module.installed.interpreter.version, module.folder, f'{day:%Y-%m-%d}', context.digest)
+    return digest_code_files(context, module.rev, words, lambda path: not path.endswith(_NO_PART))
 
 
 def _select_generated_modules(
@@ -114,7 +102,7 @@ def _select_generated_modules(
     """
     paths = context.repository.tree(module.rev).keys()
     tests = context.trees.list_test_paths(module.rev)
-    for name, content in _parse_modules(output):
+    for name, content in parse_files(output) or ():
         top = name.partition('/')[0]
         places = [f'{root}/{name}' if root != '.' else name for root in module.roots]
         if top not in module.tops or not _PATH.fullmatch(name) or any(p in paths for p in places):
@@ -124,19 +112,3 @@ def _select_generated_modules(
             if any(path.startswith(package) and path not in tests for path in paths):
                 yield place, content
                 break
-
-
-def _parse_modules(output: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the modules of a wheel by their paths there; nothing if the output is invalid."""
-    try:
-        rows = [
-            (str(name), base64.b64decode(content, validate=True))
-            for name, content in json.loads(output)
-        ]
-    except (ValueError, TypeError, RecursionError):
-        return
-    yield from rows
-
-
-def _place(module: PythonModule, name: str) -> str:
-    return name if module.folder == '.' else f'{module.folder}/{name}'

@@ -306,7 +306,7 @@ def make_metadata_job(
     words    the name of the backend, and its folders for `sys.path`
     version  for a backend that asks Git
     """
-    return _make_backend_job('metadata_builder.py', setup, tree, folder, words, version)
+    return _make_backend_job('metadata', setup, tree, folder, words, version)
 
 
 def make_module_job(
@@ -317,7 +317,7 @@ def make_module_job(
     Builds that generate modules may start Java, as the host has it. For the arguments see
     `make_metadata_job`.
     """
-    return _make_backend_job('module_builder.py', setup, tree, folder, words, version)
+    return _make_backend_job('modules', setup, tree, folder, words, version)
 
 
 # The folders of this machine's JDKs, where Debian puts them; not all are on its PATH.
@@ -325,7 +325,7 @@ _ADD_JAVA = 'for folder in /usr/lib/jvm/*/bin; do PATH=$PATH:$folder; done'
 
 
 def _make_backend_job(
-    program: str,
+    wanted: str,
     setup: PythonSetup,
     tree: Path,
     folder: str,
@@ -337,10 +337,10 @@ def _make_backend_job(
         _format_unpack_command(TREE_FILE),
         f'cd {shlex.quote(f"{TREE}/{folder}")}',
         _ADD_JAVA,
-        f'exec {setup.python} -I -S -B {PROGRAMS}/{program} {PACKAGES} "$@" 3>&1 1>&2',
+        f'exec {setup.python} -I -S -B {PROGRAMS}/project_builder.py "$@" 3>&1 1>&2',
     )
     return Job(
-        argv=('/bin/sh', '-c', '\n'.join(lines), 'sh', *words),
+        argv=('/bin/sh', '-c', '\n'.join(lines), 'sh', wanted, PACKAGES, *words),
         limits=_make_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
         mounts=tuple(setup.list_mounts(tree)),
         environment={

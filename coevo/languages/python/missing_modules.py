@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -91,20 +92,15 @@ def find_missing_modules(
     folder  of the project
     site    the folder of the installed packages
     """
-    tree = open_tree(repository, rev)
     there = {entry.name.partition('.')[0] for entry in site.iterdir()}
-    walk = _ImportWalk(tree, folder)
-
-    def is_foreign(unknown: UnknownImport) -> bool:
-        """Return whether an import is one of a module that a package may bring."""
-        top = unknown.top
-        known = walk.is_name_in_tree(top) or top in there or top in _STANDARD
-        return not known and _MODULE_NAME.fullmatch(top) is not None
-
     return _join_imports(
         unknown
-        for unknown in walk.list_unknown_imports()
-        if (unknown.is_in_test or not unknown.is_conditional) and is_foreign(unknown)
+        for unknown in _list_unknown_imports(repository, rev, folder)
+        if unknown.is_foreign
+        and (unknown.is_in_test or not unknown.is_conditional)
+        and unknown.top not in there
+        and unknown.top not in _STANDARD
+        and _MODULE_NAME.fullmatch(unknown.top)
     )
 
 
@@ -118,10 +114,9 @@ def find_missing_own_modules(
     folder  of the project
     tops    names of its top-level packages
     """
-    walk = _ImportWalk(open_tree(repository, rev), folder)
     return _join_imports(
         unknown
-        for unknown in walk.list_unknown_imports()
+        for unknown in _list_unknown_imports(repository, rev, folder)
         if '.' in unknown.name and unknown.top in tops
     )
 
@@ -141,16 +136,29 @@ class UnknownImport:
     name            the full name
     is_conditional  whether the file can be loaded without it
     is_in_test      whether a test file imports it
+    is_foreign      whether no folder and no Python file of the tree has the top-level name
     """
 
     name: str
     is_conditional: bool
     is_in_test: bool
+    is_foreign: bool
 
     @property
     def top(self) -> str:
         """The top-level name."""
         return self.name.partition('.')[0]
+
+
+@lru_cache(maxsize=8)
+def _list_unknown_imports(
+    repository: Repository, rev: str, folder: str
+) -> tuple[UnknownImport, ...]:
+    """Return the imports of a project that are no files of the tree.
+
+    Cached, since both packages and generated modules are looked for.
+    """
+    return tuple(_ImportWalk(open_tree(repository, rev), folder).list_unknown_imports())
 
 
 class _ImportWalk:
@@ -161,10 +169,6 @@ class _ImportWalk:
         paths = frozenset(path for path in tree.entries if path.endswith('.py'))
         self._paths = get_module_paths(paths, tree.module_folders)
         self._own = {part.removesuffix('.py') for path in paths for part in path.split('/')}
-
-    def is_name_in_tree(self, name: str) -> bool:
-        """Return whether a folder or a Python file anywhere in the tree has a name."""
-        return name in self._own
 
     def list_unknown_imports(self) -> Iterator[UnknownImport]:
         """Yield the imports of modules that are no files of the tree.
@@ -180,7 +184,10 @@ class _ImportWalk:
                 other = self._find_project_module(name, path)
                 if other is None:
                     yield UnknownImport(
-                        name=name, is_conditional=is_conditional, is_in_test=is_test
+                        name=name,
+                        is_conditional=is_conditional,
+                        is_in_test=is_test,
+                        is_foreign=name.partition('.')[0] not in self._own,
                     )
                 elif other not in seen and not is_conditional:
                     seen.add(other)

@@ -71,7 +71,7 @@ def build_metadata_with_cpu_seconds(
     plain = tuple(sorted(make_metadata_files(module.needs).items()))
     if not plain or not _may_read_metadata(context, module):
         return plain, 0.0
-    day = max(when, EARLIEST).replace(hour=0, minute=0, second=0, microsecond=0)
+    day = choose_build_day(when)
     version = '0' if module.needs.version else find_newest_version_by(module.needs.name or '', day)
     key = hashlib.sha256(
         '\0'.join(
@@ -87,17 +87,9 @@ def build_metadata_with_cpu_seconds(
         ).encode(errors='surrogateescape')
     ).hexdigest()[:24]
     cached_file = find_cache_folder() / 'pythons/metadata' / key  # own name: a digest
-    spent = 0.0
-    if cached_file.is_file():
-        output = cached_file.read_bytes()
-    else:
-        answer, spent = run_backend_with_cpu_seconds(
-            context, module, day, version, make_metadata_job
-        )
-        output = answer or b''
-        if answer is not None:
-            cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            durable.write_durably(cached_file, [answer])
+    output, spent = load_or_run_backend_with_cpu_seconds(
+        cached_file, context, module, day, version, make_metadata_job
+    )
     files = dict(_parse_output(output))
     if not any(path.endswith('/METADATA') for path in files):
         return plain, spent
@@ -152,23 +144,54 @@ MakeJob = Callable[[PythonSetup, Path, str, Sequence[str], str], Job]
 """Returns the job of a backend; see `launch.make_metadata_job`."""
 
 
-def run_backend_with_cpu_seconds(
+def choose_build_day(when: datetime) -> datetime:
+    """Return the day as of which a backend is installed: the given one, or the earliest possible."""
+    return max(when, EARLIEST).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def load_or_run_backend_with_cpu_seconds(
+    cached_file: Path,
     context: PythonRunContext,
     module: PythonModule,
     day: datetime,
     version: str,
     make_job: MakeJob,
     most_bytes: int = _BYTES,
+) -> tuple[bytes, float]:
+    """Return what the build backend of a project wrote, and the CPU seconds.
+
+    The output is that in `cached_file`, if the backend ran before; otherwise it runs in the sandbox
+    and the file is written, unless a limit ended it. b'' if there is none.
+
+    day         as of which the backend is installed
+    version     for a backend that asks Git
+    most_bytes  longer output counts as none
+
+    Raises: CorruptObject if it failed, maybe since the clone lacks the content of a file.
+    """
+    if cached_file.is_file():
+        return cached_file.read_bytes(), 0.0
+    answer, spent = _run_backend_with_cpu_seconds(
+        context, module, day, version, make_job, most_bytes
+    )
+    if answer is not None:
+        cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        durable.write_durably(cached_file, [answer])
+    return answer or b'', spent
+
+
+def _run_backend_with_cpu_seconds(
+    context: PythonRunContext,
+    module: PythonModule,
+    day: datetime,
+    version: str,
+    make_job: MakeJob,
+    most_bytes: int,
 ) -> tuple[bytes | None, float]:
     """Run the build backend of a project in the sandbox; return what it wrote, and the CPU seconds.
 
     The output is b'' if the backend cannot be run here, fails, or writes more than `most_bytes`. It
     is None if the backend was ended by a limit: on a machine with less to do it may succeed.
-
-    day      as of which the backend is installed
-    version  for a backend that asks Git
-
-    Raises: CorruptObject if it failed, maybe since the clone lacks the content of a file.
     """
     repository, rev = context.repository, module.rev
     texts = [
@@ -215,13 +238,7 @@ def run_backend_with_cpu_seconds(
 
 def _parse_output(said: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield the files of one .dist-info folder; nothing if the output is invalid."""
-    try:
-        rows = [
-            (str(path), base64.b64decode(content, validate=True))
-            for path, content in json.loads(said)
-        ]
-    except (ValueError, TypeError, RecursionError):
-        return
+    rows = parse_files(said) or []
     folders = {path.partition('/')[0] for path, _ in rows}
     for path, content in rows:
         if len(folders) == 1 and _PATH.fullmatch(path) and '..' not in path:
@@ -264,7 +281,7 @@ def build_extensions(context: PythonRunContext, module: PythonModule, when: date
 
     when  the day as of which the tools of the build are chosen
     """
-    setup = _load_file(context, module, 'setup.py')
+    setup = load_project_file(context, module, 'setup.py')
     if not _ASKED.search(setup) or _OF_PYTHON.search(setup):
         return Extensions()
     cached_file = (
@@ -275,7 +292,7 @@ def build_extensions(context: PythonRunContext, module: PythonModule, when: date
         output = cached_file.read_bytes()
     else:
         output, noise, spent = _run_builder_with_cpu_seconds(context, module, setup, when)
-        if _parse_extension_files(output) is None:
+        if parse_files(output) is None:
             return Extensions(failure=classify_build_failure(noise), cpu_seconds=spent)
         cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         durable.write_durably(cached_file, [output])
@@ -290,11 +307,26 @@ def _compute_cache_key(context: PythonRunContext, module: PythonModule) -> str:
     This is the interpreter, the folder, and all files of the code but Python sources and texts;
     `setup.py` counts.
     """
-    digest = hashlib.sha256(f'{module.installed.interpreter.version}\0{module.folder}'.encode())
-    theirs = context.trees.list_test_paths(module.rev)
-    for path, entry in sorted(context.repository.tree(module.rev).items()):
-        is_part = not path.endswith(_NO_PART) or posixpath.basename(path) == 'setup.py'
-        if is_part and path not in theirs:
+
+    def is_part(path: str) -> bool:
+        """Return whether a file of the code may change what is compiled."""
+        return not path.endswith(_NO_PART) or posixpath.basename(path) == 'setup.py'
+
+    words = (module.installed.interpreter.version, module.folder)
+    return digest_code_files(context, module.rev, words, is_part)
+
+
+def digest_code_files(
+    context: PythonRunContext,
+    rev: str,
+    words: Sequence[str],
+    is_part: Callable[[str], bool],
+) -> str:
+    """Return a digest of some words and of those files of the code whose paths are a part."""
+    digest = hashlib.sha256('\0'.join(words).encode())
+    tests = context.trees.list_test_paths(rev)
+    for path, entry in sorted(context.repository.tree(rev).items()):
+        if path not in tests and is_part(path):
             digest.update(f'\0{path}\0{entry.oid}'.encode(errors='surrogateescape'))
     return digest.hexdigest()[:24]
 
@@ -310,7 +342,7 @@ def _run_builder_with_cpu_seconds(
         CorruptObject: it failed, maybe since the clone lacks the content of a file.
     """
     interpreter = module.installed.interpreter
-    system = parse_build_system(_load_file(context, module, 'pyproject.toml'))
+    system = parse_build_system(load_project_file(context, module, 'pyproject.toml'))
     system['requires'] = [*(system.get('requires') or ()), *module.needs.runtime]
     packages = install_build_packages(
         system, setup, max(when, EARLIEST), interpreter, context.sandbox
@@ -330,7 +362,7 @@ def _run_builder_with_cpu_seconds(
             output = process.stdout.read(_MOST_EXTENSION_BYTES)
             process.stdin.close()
             process.wait()
-            if _parse_extension_files(output) is None:
+            if parse_files(output) is None:
                 require_unread(find_stand_ins(files), unread=False)
             return output, process.get_last_error_output(), process.get_cpu_seconds()
     finally:
@@ -343,7 +375,7 @@ def _select_usable_extensions(
     """Yield path and content of those built files that hide no module of the tree and lie in it."""
     paths = context.repository.tree(module.rev).keys()
     prefix = '' if module.folder == '.' else f'{module.folder}/'
-    for name, content in _parse_extension_files(said) or ():
+    for name, content in parse_files(said) or ():
         path = posixpath.normpath(prefix + name)
         folder, _, file = path.rpartition('/')
         stem = f'{folder}/{file.partition(".")[0]}'.lstrip('/')
@@ -351,16 +383,19 @@ def _select_usable_extensions(
             yield path, content
 
 
-def _parse_extension_files(said: bytes) -> list[tuple[str, bytes]] | None:
-    """Return the built files; None if the output of the builder is invalid."""
+def parse_files(output: bytes) -> list[tuple[str, bytes]] | None:
+    """Return the files that a builder wrote: path and content; None if its output is invalid."""
     try:
-        rows = json.loads(said)
-        return [(str(name), base64.b64decode(content, validate=True)) for name, content in rows]
-    except (ValueError, TypeError):
+        return [
+            (str(path), base64.b64decode(content, validate=True))
+            for path, content in json.loads(output)
+        ]
+    except (ValueError, TypeError, RecursionError):
         return None
 
 
-def _load_file(context: PythonRunContext, module: PythonModule, name: str) -> bytes:
+def load_project_file(context: PythonRunContext, module: PythonModule, name: str) -> bytes:
+    """Return the content of a file in the folder of a project; b'' if there is none."""
     path = str(Path(module.folder, name))
     entry = context.repository.tree(module.rev).get(path)
     return context.repository.blob(entry.oid) if entry is not None else b''

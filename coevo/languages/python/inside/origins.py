@@ -1,4 +1,4 @@
-"""Find the declared test from which a decorator made others.
+"""Find the declared test to which an item of pytest belongs.
 
 Some decorators replace a test by others under new names: `test_x` under `parameterized.expand`
 becomes `test_x_0` and `test_x_1`, which no file declares. They keep the function that they were
@@ -8,6 +8,7 @@ made of, as `functools.wraps` does (`__wrapped__`), or as pytest looks for it (`
 import ast
 import inspect
 import os
+import sys
 
 _MOST_STEPS = 100
 
@@ -38,6 +39,31 @@ class Origins:
         self.root = root
         self.declared = {}
 
+    def find_identity(self, item):
+        """Return the file, class and function that declare an item; None if none does.
+
+        An inherited test is declared by the base class. A test that a decorator generates from a
+        declared one, under another name, is declared by that one: `test_x_0` by `test_x` under
+        `parameterized.expand`.
+        """
+        if getattr(item, 'obj', None) is None:
+            return None
+        name = getattr(item, 'originalname', None) or item.name.partition('[')[0]
+        owner = getattr(item, 'cls', None)
+        if owner is None:
+            function = getattr(item, 'function', None)
+            return self.find_declaration(function, self.make_relative(str(item.fspath)), '', name)
+        for kind in owner.__mro__:
+            if name in vars(kind):
+                module = sys.modules.get(kind.__module__)
+                file = self.make_relative(getattr(module, '__file__', None) or '')
+                return self.find_declaration(vars(kind)[name], file, kind.__qualname__, name)
+        return None
+
+    def make_relative(self, path):
+        """Return a path relative to the root; '' for none."""
+        return os.path.relpath(os.path.realpath(path), self.root) if path else ''
+
     def find_declaration(self, function, file, owner, name):
         """Return the file, class and name of the declaration that a test function was made from.
 
@@ -50,10 +76,7 @@ class Origins:
         original = find_original(function)
         if original is None or original.__name__ == name or self.is_declared(file, owner, name):
             return file, owner, name
-        place = file
-        if not owner:
-            path = os.path.realpath(original.__code__.co_filename)
-            place = os.path.relpath(path, self.root)
+        place = file if owner else self.make_relative(original.__code__.co_filename)
         if self.is_declared(place, owner, original.__name__):
             return place, owner, original.__name__
         return file, owner, name

@@ -28,7 +28,7 @@ def make_project_run_plugin(plugin, request, teller, pytest):
             """Report the worst outcome of an item after all of its phases."""
             self.outcomes, self.phases = [], set()
             yield
-            identity = self.find_identity(item)
+            identity = self.origins.find_identity(item)
             if identity is None or not self.outcomes:
                 return
             outcome = min((each for each, _ in self.outcomes), key=_WORST.index)

@@ -220,33 +220,7 @@ class Plugin:
 
     def find_target_index(self, item):
         """Return the index of the target that an item belongs to; None if it belongs to none."""
-        return self.targets.get(self.find_identity(item))
-
-    def find_identity(self, item):
-        """Return the file, class and function that declare an item; None if none does.
-
-        An inherited test is declared by the base class. A test that a decorator generates from a
-        declared one, under another name, is declared by that one: `test_x_0` by `test_x` under
-        `parameterized.expand`.
-        """
-        if getattr(item, 'obj', None) is None:
-            return None
-        name = getattr(item, 'originalname', None) or item.name.partition('[')[0]
-        owner = getattr(item, 'cls', None)
-        if owner is None:
-            path, value = str(item.fspath), getattr(item, 'function', None)
-            return self.origins.find_declaration(value, self.to_relative_path(path), '', name)
-        for kind in owner.__mro__:
-            if name in vars(kind):
-                module = sys.modules.get(kind.__module__)
-                file = self.to_relative_path(getattr(module, '__file__', None) or '')
-                owner = kind.__qualname__
-                return self.origins.find_declaration(vars(kind)[name], file, owner, name)
-        return None
-
-    def to_relative_path(self, path):
-        """Return a path relative to the root; '' for none."""
-        return os.path.relpath(os.path.realpath(path), self.root) if path else ''
+        return self.targets.get(self.origins.find_identity(item))
 
     # Execution
 
