@@ -12,6 +12,7 @@ from coevo.git.repository import Repository
 from coevo.languages.kits import EnvironmentLost, Kit, ProjectFile
 from coevo.languages.python import layout
 from coevo.languages.python.built import make_module
+from coevo.languages.python.installation import install_locked_packages
 from coevo.languages.python.interpreters import (
     PACKAGES,
     PROGRAMS,
@@ -26,7 +27,6 @@ from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import (
     InstalledPackages,
     ResolutionFailure,
-    install_locked_packages,
     resolve_requirements,
 )
 from coevo.languages.python.run_context import copy_programs
@@ -146,7 +146,7 @@ class PythonKits:
         if isinstance(locked, ResolutionFailure):
             packages: InstalledPackages | ResolutionFailure = locked
         else:
-            packages = install_locked_packages(locked, interpreter, self._sandbox)
+            packages = install_locked_packages(locked, interpreter, self._sandbox, self._programs)
         if isinstance(packages, ResolutionFailure):
             raise EnvironmentLost(
                 f'the packages of {task.task_id} cannot be had: {packages.reason}'

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coevo.languages.python.interpreters import (
@@ -215,6 +215,17 @@ def make_assertion_rewriter_job(setup: PythonSetup) -> Job:
     It reads and writes as `inside/rewriter.py` says.
     """
     return _make_program_job(setup, 'rewriter.py', words=(PACKAGES,))
+
+
+def make_plugin_rewriter_job(setup: PythonSetup, date: int) -> Job:
+    """Return a job that writes an archive of pytest's byte code for the modules of its plugins.
+
+    See `inside/plugin_rewriter.py`.
+
+    date  of the modules' sources, in seconds since 1970
+    """
+    job = _make_program_job(setup, 'plugin_rewriter.py', words=(PACKAGES, str(date)))
+    return replace(job, argv=('/bin/sh', '-c', 'exec "$@" 3>&1 1>&2', 'sh', *job.argv))
 
 
 def make_clock_probe_job(setup: PythonSetup, clock: Mapping[str, str]) -> Job:

@@ -1,5 +1,4 @@
-"""Resolve the requirements of an old revision to exact versions, and install these into the tool
-cache.
+"""Resolve the requirements of an old revision to exact versions.
 
 The first attempt uses the lock of the new commit, if there is one. A pinned version without a wheel
 is unpinned, and a lock without a solution is ignored. Both revisions are resolved at the date of
@@ -15,8 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -26,9 +23,8 @@ from packaging.utils import canonicalize_name
 
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.requirements.stated import Needs, get_requirement_name
-from coevo.languages.python.uv_jobs import compile_requirements, install_packages
+from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
-from coevo.storage.disk import find_cache_folder
 
 # Resolve the requirements of an old revision to exact versions, by workarounds tried in order.
 
@@ -303,16 +299,6 @@ def _drop_test_requirement(attempt: _ResolutionAttempt, name: str, runtime: set[
     return True
 
 
-# Requirements installed into the tool cache, by their exact versions and interpreter.
-#
-# The project itself is not installed: its code is the tree that a test runs in. Its version and its
-# entry points, which would be missing without an installation, are written beside the packages
-# (`make_metadata_files`).
-
-# This failure is a verdict on the revision, as is a resolution that takes too long.
-INSTALLS_TOO_LONG = 'install_too_long'
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledPackages:
     """The packages of one environment, installed for one interpreter.
@@ -326,45 +312,6 @@ class InstalledPackages:
     site: Path
     locked: str
     workarounds: tuple[str, ...] = ()
-
-
-def install_locked_packages(
-    locked: LockedRequirements, interpreter: Interpreter, sandbox: Sandbox
-) -> InstalledPackages | ResolutionFailure:
-    """Install a list of packages, unless this was done before; return them.
-
-    A ResolutionFailure is returned if uv cannot install them, or if that takes too long.
-
-    Raises:
-        Transient: the failure says nothing about the packages
-    """
-    key = hashlib.sha256(f'{interpreter.version}\0{locked.text}'.encode()).hexdigest()[:24]
-    home = find_cache_folder() / 'pythons/environments'
-    target = home / key
-    if not target.is_dir():
-        home.mkdir(mode=0o755, parents=True, exist_ok=True)
-        new = Path(tempfile.mkdtemp(dir=home, prefix='.new-'))
-        try:
-            new.chmod(0o755)
-            refused = install_packages(sandbox, locked.text, interpreter, new, locked.wheels)
-            if refused is not None:
-                reason = 'install' if refused.exceeded is None else INSTALLS_TOO_LONG
-                return ResolutionFailure(reason=reason, output=refused.output)
-            _move_into_place(new, target)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
-    return InstalledPackages(
-        interpreter=interpreter, site=target, locked=locked.text, workarounds=locked.workarounds
-    )
-
-
-def _move_into_place(new: Path, place: Path) -> None:
-    """Rename the new folder to its place; do nothing if another process has made that folder."""
-    try:
-        new.rename(place)
-    except OSError:
-        if not place.is_dir():
-            raise
 
 
 def list_packages_with_digests(locked: str) -> Iterator[tuple[str, str]]:

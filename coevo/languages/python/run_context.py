@@ -23,6 +23,7 @@ from coevo.languages.engine import RunSettings
 from coevo.languages.python import inside
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.byte_code import ByteCodeCache, RewrittenTestCache
+from coevo.languages.python.installation import install_locked_packages
 from coevo.languages.python.interpreters import PROGRAMS, RELEASED, SETTLED, Feature, Interpreter
 from coevo.languages.python.launch import PythonSetup, make_clock_probe_job
 from coevo.languages.python.layout import find_test_file_names, select_test_paths
@@ -30,7 +31,6 @@ from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import (
     InstalledPackages,
     ResolutionFailure,
-    install_locked_packages,
     resolve_requirements,
 )
 from coevo.languages.python.supply import SLEEP, compile_library
@@ -182,7 +182,7 @@ class PythonRunContext:
         if isinstance(locked, ResolutionFailure):
             environment: InstalledPackages | ResolutionFailure = locked
         else:
-            environment = install_locked_packages(locked, interpreter, self.sandbox)
+            environment = install_locked_packages(locked, interpreter, self.sandbox, self.programs)
         with suppress(Transient):  # traces need it, but they are made when there may be no network
             ensure_coverage_package(interpreter, self.sandbox)
         return environment

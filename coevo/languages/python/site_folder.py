@@ -10,6 +10,7 @@ import errno
 import hashlib
 import io
 import os
+import re
 import shutil
 import tarfile
 import tempfile
@@ -36,11 +37,15 @@ class SiteFault(ValueError):
     """Raised for packages that cannot be stored: too large, or with invalid file names."""
 
 
-def unpack_packages(stream: IO[bytes], folder: Path, shared: Path) -> None:
-    """Write the regular files and folders of an archive into an empty folder.
+def unpack_packages(
+    stream: IO[bytes], folder: Path, shared: Path, names: re.Pattern[str] | None = None
+) -> None:
+    """Write the regular files and folders of an archive into a folder; keep existing files.
 
     Each file is a hard link to a file with the same content in `shared`. Links and special files
     are left out: uv makes none.
+
+    names  the members to write, by their whole names; None for all
 
     Raises:
         SiteFault: the packages are too large or have invalid file names
@@ -49,6 +54,8 @@ def unpack_packages(stream: IO[bytes], folder: Path, shared: Path) -> None:
     size = count = 0
     for archive, member in iterate_members(stream):
         if not (member.isreg() or member.isdir()) or member.name == '.':
+            continue
+        if names is not None and not names.fullmatch(member.name):
             continue
         size, count = size + member.size, count + 1
         if size > MOST_BYTES or count > MOST_FILES:

@@ -17,6 +17,7 @@ from typing import IO, Any
 from packaging.version import Version
 
 from coevo.languages.python.index_pages import IndexFile
+from coevo.languages.python.installation import install_locked_packages
 from coevo.languages.python.interpreters import (
     Feature,
     Interpreter,
@@ -34,7 +35,6 @@ from coevo.languages.python.resolution import (
     InstalledPackages,
     LockedRequirements,
     ResolutionFailure,
-    install_locked_packages,
 )
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
