@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.python.engine import PythonBuilder  # noqa: F401 (imported before its parts)
 from coevo.languages.python.installation import add_rewritten_plugins
 from coevo.languages.python.interpreters import Interpreter, find_interpreters
 from coevo.languages.python.resolution import InstalledPackages
