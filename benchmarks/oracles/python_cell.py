@@ -26,7 +26,7 @@ from coevo.languages.python.interpreters import (
     find_interpreters,
 )
 from coevo.languages.python.layout import list_generated_modules, make_metadata_files
-from coevo.languages.python.reading.collection import SETTINGS
+from coevo.languages.python.collection import SETTINGS
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.model.errors import Transient
 from coevo.model.pair_rows import Environment

@@ -16,7 +16,7 @@ from coevo.git.repository import Repository
 from coevo.languages.cells import Build
 from coevo.languages.core.cell_files import RevisionTrees
 from coevo.languages.python import layout
-from coevo.languages.python.reading.collection import SETTINGS, parse_settings
+from coevo.languages.python.collection import SETTINGS, parse_settings
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import InstalledPackages

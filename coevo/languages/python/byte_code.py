@@ -15,6 +15,7 @@ from pathlib import Path
 
 from coevo.git.objects import LINK
 from coevo.languages.core.cell_files import SECONDS, Files
+from coevo.languages.python.collection import SETTINGS
 from coevo.languages.python.interpreters import TREE
 from coevo.languages.python.launch import (
     PythonSetup,
@@ -22,7 +23,6 @@ from coevo.languages.python.launch import (
     make_compiler_job,
 )
 from coevo.languages.python.layout import find_test_file_names
-from coevo.languages.python.reading.collection import SETTINGS
 from coevo.languages.python.resolution import InstalledPackages, list_packages_with_digests
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Sandbox

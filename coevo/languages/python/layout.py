@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
 
-from coevo.languages.python.reading.collection import DEFAULT, SETTINGS, parse_rules
+from coevo.languages.python.collection import DEFAULT, SETTINGS, parse_rules
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.stated import Needs
 

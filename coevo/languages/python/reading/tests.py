@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.located_types import AncestryQuery
-from coevo.languages.python.reading.collection import DEFAULT, CollectionRules, PythonFile
+from coevo.languages.python.collection import DEFAULT, CollectionRules, PythonFile
 from coevo.languages.reading import Resolve
 from coevo.model.records import TestMethod
 

@@ -20,14 +20,14 @@ from coevo.languages.located_types import (
     index_test_types,
     list_paths_of_side,
 )
-from coevo.languages.python.layout import TestNames, find_test_file_names, select_test_paths
-from coevo.languages.python.reading.collection import (
+from coevo.languages.python.collection import (
     DEFAULT,
     SETTINGS,
     CollectionRules,
     PythonFile,
     parse_rules,
 )
+from coevo.languages.python.layout import TestNames, find_test_file_names, select_test_paths
 from coevo.languages.python.reading.module_paths import derive_module_name, get_module_paths
 from coevo.languages.python.reading.modules import FixtureModules, PythonModules
 from coevo.languages.python.reading.syntax import parse
