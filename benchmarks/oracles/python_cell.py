@@ -19,6 +19,7 @@ from benchmarks.oracles.driver import Answer, Place, PlainCells, say_unbuildable
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import language, uv
+from coevo.languages.python.collection import SETTINGS
 from coevo.languages.python.commands import make_pytest_id
 from coevo.languages.python.interpreters import (
     Interpreter,
@@ -26,7 +27,6 @@ from coevo.languages.python.interpreters import (
     find_interpreters,
 )
 from coevo.languages.python.layout import list_generated_modules, make_metadata_files
-from coevo.languages.python.collection import SETTINGS
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.model.errors import Transient
 from coevo.model.pair_rows import Environment
