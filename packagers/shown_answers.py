@@ -111,6 +111,12 @@ class LeakMeter:
                 if shown.name == name:
                     yield shown
 
+    def list_tests_beside(self, row: MethodRow, start: Texts) -> list[tuple[str, str]]:
+        """Return names and sources of the methods that a row's test file has at the start."""
+        new = self._reading.open_tree(self._repository, row.new_rev)
+        methods = self._list_start_methods(new, row.test_file, start)
+        return [(method.name, method.source) for method in methods]
+
     def list_gone_methods(self, row: MethodRow, name: str) -> Iterator[ShownMethod]:
         """Yield the methods of a name that a test file had at old and does not have at new."""
         new = self._reading.open_tree(self._repository, row.new_rev)

@@ -34,7 +34,7 @@ from coevo.model.words import Stage, Track, Walk
 from coevo.storage.dates import SearchBasis
 from packagers import sameness
 from packagers.dating import find_earliest_if_all_known
-from packagers.drafts import Draft, DraftGroup, group_by_task, is_trivial, make_draft
+from packagers.drafts import Draft, DraftGroup, group_by_task, make_draft
 from packagers.plan import BuiltTasks
 from packagers.sameness import Identity
 from packagers.shown_answers import LeakMeter, find_how_answers_are_shown, is_moved
@@ -45,6 +45,7 @@ from packagers.task_commands import (
     get_track,
     render_prompt,
 )
+from packagers.triviality import is_trivial
 
 _LATEST = datetime.max.replace(tzinfo=UTC)
 _WEAKEST_LAST = tuple(SearchBasis)
@@ -309,7 +310,7 @@ def _add_shown_answers(task: TaskRow, first: Draft, leaks: LeakMeter) -> TaskRow
         task,
         leak=leaks.compute_largest_leaked_share(rows, first.differing_start_files),
         nearest=nearest,
-        trivial=is_trivial(rows),
+        trivial=is_trivial(rows, leaks.list_tests_beside(rows[0], first.differing_start_files)),
         moved=is_moved(leaks, rows),
         shown_by=find_how_answers_are_shown(leaks, rows, first.differing_start_files, nearest),
     )

@@ -255,7 +255,9 @@ class TaskRow:
         bool | None,
         Column(
             'Whether all targets change by a few literals, names or arguments alone, or in one short '
-            'place, as the failure shows. Null for other families, and in data that does not say.'
+            'place, as the failure shows; whether an extension adds neither an assertion nor a value; '
+            'whether a new test copies a neighbour nearly by the letter. Null for other families, and in '
+            'data that does not say.'
         ),
     ] = None
     moved: Annotated[

@@ -326,7 +326,6 @@ FUNNEL = (
             WHERE (reached IS NULL) <> (focus_agreed IS NULL)
             OR NOT list_has_all([d.name FOR d IN dependencies], coalesce(reached, []))
             OR focus_agreed AND len(reached) = 0
-            OR trivial AND track NOT IN ('{Track.UPDATE}', '{Track.REPAIR}')
             OR (moved OR len(shown_by) > 0) AND track <> '{Track.GENERATION}'""",
     ),
 )

@@ -21,8 +21,8 @@ from coevo.snapshots.snapshot import open_snapshots
 from flows.options import ReleaseOptions
 from flows.publication import publish_release, write_code_free_edition
 from packagers.askable import add_reached_dependencies, find_reached_dependencies
-from packagers.drafts import is_trivial
 from packagers.shown_answers import LeakMeter, find_how_answers_are_shown, is_moved
+from packagers.triviality import is_trivial
 from tests import segments, snapshots
 from tests.languages import toys
 from tests.packagers.test_code_free import NEW, OLD
@@ -57,6 +57,8 @@ JAVA = '@Test void fare() {{ assertEquals({}, Fare.of({})); assertTrue(Fare.of(9
         ('python', PYTHON.format('KeyError', 'None', '1'), PYTHON.format('KeyError', 'None', '[1, 2]')),
         ('java', JAVA.format('4', 'OLD'), JAVA.format('5', 'NEW')),
         ('java', JAVA.format('4', '3'), JAVA.format('Money.of(4)', '3')),
+        ('python', PYTHON.format('KeyError', '{}', '[]'), PYTHON.format('KeyError', 'FARES', 'expected')),
+        ('go', GO.format('fare(3)', 'fare(4)'), GO.format('till().fare(3)', 'till().fare(4)')),
     ],
 )  # fmt: skip
 def test_other_values_names_or_arguments_are_trivial(language: str, old: str, new: str) -> None:
@@ -82,11 +84,47 @@ def test_many_different_values_are_not_trivial() -> None:
     assert is_trivial([target('python', old, old.replace('20', '21').replace('70', '71'))])
 
 
-def test_new_tests_and_extensions_are_not_trivial() -> None:
-    old, new = GO.format('3', '4'), GO.format('3', '5')
-    assert is_trivial([target('go', old, new)])
-    assert not is_trivial([target('go', old, new, Track.EXTENSION)])
-    assert not is_trivial([target('go', None, new, Track.GENERATION)])
+CHANNEL = 'func TestTill(t *testing.T) {{\n\tstop <- 1\n{}\trequire.True(t, {})\n{}}}'
+
+
+@pytest.mark.parametrize('added', ['\t<-till.done\n', '\tdefer till.close()\n'])
+def test_extension_without_a_check_or_a_value_is_trivial(added: str) -> None:
+    old, new = CHANNEL.format('', 'ok()', ''), CHANNEL.format(added, 'ok()', '')
+    assert is_trivial([extension(old, new)])
+
+
+@pytest.mark.parametrize(
+    'new',
+    [
+        CHANNEL.format('', 'ok()', '\trequire.Equal(t, 3, left)\n'),
+        CHANNEL.format('\tadd(4)\n', 'ok()', ''),
+        CHANNEL.format('\tadd(a, b, c)\n\ttake(d, e)\n\tgive(f, g)\n', 'ok()', ''),
+    ],
+)
+def test_extension_by_a_check_a_value_or_many_tokens_is_not_trivial(new: str) -> None:
+    row = extension(CHANNEL.format('', 'ok()', ''), new)
+    assert not is_trivial([replace(row, assertions_gained=int('Equal' in new))])
+
+
+def extension(old: str, new: str) -> MethodRow:
+    return replace(target('go', old, new, Track.EXTENSION), assertions_gained=0)
+
+
+def test_new_test_that_copies_a_neighbour_is_trivial() -> None:
+    old, new = (
+        (PYTHON.format('KeyError', '', 1)).replace('test_fare', name) + more
+        for name, more in (('test_fare', ''), ('test_ferry', ''))
+    )
+    row = replace(
+        target('python', None, new.replace('KeyError', 'OSError'), Track.GENERATION),
+        test_method='test_ferry',
+    )
+    assert is_trivial([row], [('test_other', 'def test_other():\n    pass\n'), ('test_fare', old)])
+    assert not is_trivial([row])
+    other = replace(
+        row, new_source=new.replace('fare(3) == 1', "fare('a long way') == 'a high price'")
+    )
+    assert not is_trivial([other], [('test_fare', old)])
 
 
 # What gold reaches.
