@@ -294,7 +294,11 @@ class _AttemptRunner:
         self, turn: AttemptTurn, place: Path, ready: _AttemptInput
     ) -> AgentSettings:
         task, plain = turn.task, self._plan.settings
-        variables = {'COEVO_ATTEMPT': str(turn.number), 'COEVO_TEST_FILE': task.test_file}
+        variables = {
+            'COEVO_ATTEMPT': str(turn.number),
+            'COEVO_TEST_FILE': task.test_file,
+            'COEVO_SECONDS': str(plain.caps.seconds),
+        }
         seed = self._plan.series.compute_seed(turn.number)
         variables |= {} if seed is None else {'COEVO_SEED': str(seed)}
         if task.asks_for_code:
@@ -346,6 +350,19 @@ class _AttemptRunner:
             seed=series.compute_seed(turn.number),
             protocol=series.protocol,
         ), ran.output_tail
+
+
+def _describe_task(task: TaskRow) -> dict[str, object]:
+    """Return what the prompt names, for programs: the test file, the tests and the code.
+
+    A task that asks for a whole file names no tests.
+    """
+    code = (
+        [{'file': part.file, 'name': part.declaration} for part in task.focus]
+        if task.focus
+        else [{'file': part.file, 'name': part.name} for part in task.dependencies]
+    )
+    return {'test_file': task.test_file, 'tests': task.test_methods, 'code': code}
 
 
 @contextmanager
@@ -411,6 +428,7 @@ def _prepare_input(
         create_fresh_repository(states.repository, rev, place / 'start', plain=plain)
         prompt = _compose_prompt(plan, begun, repository, task)
         (place / 'prompt.txt').write_bytes(prompt.encode())
+        (place / 'task.json').write_text(json.dumps(_describe_task(task)))
         for path in (place / 'start' / '.git', *(place / 'start' / '.git').rglob('*')):
             path.chmod(0o755 if path.is_dir() else 0o644)
         yield _AttemptInput(file=start, begun=begun, code=code)

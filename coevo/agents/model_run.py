@@ -16,6 +16,7 @@ from coevo.agents.endpoint import check_reachable
 from coevo.agents.keeping import RunFolder
 from coevo.agents.planning import (
     build_evaluation_options,
+    check_model,
     check_options_and_choose_endpoint,
     estimate_cost,
     explain_named_tasks_left_out,
@@ -59,6 +60,8 @@ def run_model_on_tasks(arguments: argparse.Namespace) -> int:
             raise Fatal('a grid has several runs; name a folder for them with --out')
         return attempt_and_grade_grid(options)
     options.agent = options.agent or 'one-shot'
+    if not options.estimate:
+        check_model(options)
     task_ids = select_task_ids(options)
     for sentence in explain_named_tasks_left_out(options, task_ids):
         _say(sentence)

@@ -20,7 +20,7 @@ from coevo.agents.costs import PriceTable, load_prices
 from coevo.agents.endpoint import Endpoint, make_endpoint
 from coevo.agents.estimate import CostEstimate, estimate_attempts
 from coevo.agents.protocols import has_unified_prompt
-from coevo.agents.run import SOFTWARE, AgentSettings, Caps
+from coevo.agents.run import DRIVER, SOFTWARE, AgentSettings, Caps
 from coevo.agents.summary import describe_network
 from coevo.agents.turns import AttemptSeries
 from coevo.evaluation.assignments import list_wanted_ids, load_assignments
@@ -110,6 +110,17 @@ def estimate_cost(arguments: argparse.Namespace) -> CostEstimate:
     )
 
 
+def check_model(arguments: argparse.Namespace) -> None:
+    """Raise Fatal if an agent lacks its model, or gets one although it asks none."""
+    adapter = _find_adapter(arguments.agent)
+    if adapter is None:
+        return
+    if adapter.APIS and arguments.model is None:
+        raise Fatal(f'{arguments.agent} needs a model: --model NAME')
+    if not adapter.APIS and (arguments.model or arguments.endpoint or arguments.api):
+        raise Fatal(f'{arguments.agent} asks no model; leave out --model, --endpoint and --api')
+
+
 def is_estimable(agent: str) -> bool:
     """Return whether an agent's cost can be estimated: only agents without tools make one call."""
     adapter = _find_adapter(agent)
@@ -190,6 +201,7 @@ def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
         interleaved=arguments.interleaved,
         leaking=arguments.leaking,
         with_code=with_code,
+        new_tests_in=_list_generated_languages(arguments),
     )
     if not task_ids:
         limit = f' {cutoff}' if cutoff else ''
@@ -198,6 +210,11 @@ def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
             'cutoff with --only-after DATE'
         )
     return task_ids[: arguments.limit]
+
+
+def _list_generated_languages(arguments: argparse.Namespace) -> tuple[str, ...]:
+    adapter = _find_adapter(arguments.agent)
+    return adapter.GENERATES_IN if adapter is not None else ()
 
 
 def explain_named_tasks_left_out(
@@ -277,8 +294,6 @@ def _derive_harness(agent: str) -> str:
 
 
 def _build_settings(arguments: argparse.Namespace, adapter: Adapter | None) -> AgentSettings:
-    if adapter is not None and arguments.model is None:
-        raise Fatal(f'{arguments.agent} needs a model: --model NAME')
     check_positive(arguments.max_seconds, 'max_seconds')
     check_positive(arguments.max_cost, '--max-cost')
     environment = dict(adapter.ENVIRONMENT) if adapter else {}
@@ -314,7 +329,7 @@ def _collect_sampling(arguments: argparse.Namespace, adapter: Adapter | None) ->
 
 
 def _choose_endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoint | None:
-    api = arguments.api or (adapter.APIS[0] if adapter else None)
+    api = arguments.api or (adapter.APIS[0] if adapter and adapter.APIS else None)
     if api is None and arguments.endpoint:
         api = USUAL_API
     if api is None:
@@ -331,12 +346,11 @@ def _choose_endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> 
 
 
 def _list_mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Mount]:
-    if adapter is not None and adapter.BUNDLED_FILE is not None:
+    bundled = adapter.BUNDLED_FILE if adapter is not None else None
+    if adapter is not None and not adapter.RUNS_COMMANDS and bundled is not None:
         if arguments.software is not None:
             raise Fatal(f'{arguments.agent} comes with coevo; leave out --software')
-        return [
-            Mount(source=adapter.BUNDLED_FILE, target=f'{SOFTWARE}/{adapter.BUNDLED_FILE.name}')
-        ]
+        return [Mount(source=bundled, target=f'{SOFTWARE}/{bundled.name}')]
     if arguments.software is None:
         if adapter is not None:
             raise Fatal(
@@ -358,7 +372,10 @@ def _list_mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list
             f'{arguments.software} has no {script}, which --agent is to run as {SOFTWARE}/{script}; '
             'correct --agent or --software'
         )
-    return [Mount(source=arguments.software.resolve(), target=SOFTWARE)]
+    mounts = [Mount(source=arguments.software.resolve(), target=SOFTWARE)]
+    if bundled is not None:
+        mounts.append(Mount(source=bundled, target=f'{DRIVER}/{bundled.name}'))
+    return mounts
 
 
 _INTERPRETER = re.compile(r'(?:.*/)?(?:sh|bash|dash|python[0-9.]*|node|perl|ruby)')
@@ -409,7 +426,7 @@ def _has_kit(arguments: argparse.Namespace, adapter: Adapter | None) -> bool:
 def _get_software_hash_or_path(
     arguments: argparse.Namespace, adapter: Adapter | None
 ) -> str | None:
-    if adapter is not None and adapter.BUNDLED_FILE is not None:
+    if adapter is not None and adapter.BUNDLED_FILE is not None and not adapter.RUNS_COMMANDS:
         return _hash_file(adapter.BUNDLED_FILE)
     return str(arguments.software.resolve()) if arguments.software else None
 

@@ -37,7 +37,9 @@ from coevo.sandboxes.unpacking import END, extract_content, iterate_members
 
 # Paths in the sandbox: the agent's working folder, its input, and its software.
 PROJECT, INPUT, SOFTWARE = '/w/project', '/in', '/agent'
-PROMPT = f'{INPUT}/prompt.txt'
+# A program of coevo that starts an agent's software.
+DRIVER = '/driver'
+PROMPT, TASK = f'{INPUT}/prompt.txt', f'{INPUT}/task.json'
 
 _HAND_OVER_SECONDS = 300.0
 _START_SECONDS = 300.0
@@ -210,6 +212,7 @@ def _build_job(settings: AgentSettings, place: Path) -> Job:
             **settings.environment,
             'COEVO_COMMAND': settings.command,
             'COEVO_PROMPT': PROMPT,
+            'COEVO_TASK': TASK,
         },
         limits=Limits(
             cpu_seconds=seconds * (os.cpu_count() or 1),

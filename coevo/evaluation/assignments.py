@@ -15,7 +15,7 @@ from coevo.languages.table import LANGUAGES
 from coevo.model import codec
 from coevo.model.dictionary import TEXTS_WITHHELD
 from coevo.model.errors import Fatal
-from coevo.model.families import Family
+from coevo.model.families import Family, Scenario
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod
 from coevo.model.single_revision_rows import SingleRevisionRow
@@ -217,12 +217,14 @@ def list_wanted_ids(
     interleaved: bool = False,
     leaking: bool = False,
     with_code: bool = True,
+    new_tests_in: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Return the ids of the tasks that `load_assignments` would return, in its order.
 
     Tasks whose texts are withheld are included, so that a code-free edition can be asked, too.
     family     the only family to return; None for all
     with_code  whether tasks that ask for code are included
+    new_tests_in  only tasks that ask for new tests in these languages; () for all tasks
     Raises: Fatal for an id that the snapshot lacks.
     """
     opened = snapshot.attach_snapshots((place,))
@@ -233,6 +235,10 @@ def list_wanted_ids(
         where += f" AND {family_text} = '{family}'"
     if not with_code:
         where += f" AND {family_text} <> '{Family.IMPLEMENT}'"
+    if new_tests_in:
+        languages = ', '.join(snapshot.quote_sql(name) for name in sorted(new_tests_in))
+        where += f" AND language IN ({languages}) AND track = '{Track.GENERATION}'"
+        where += f" AND coalesce(scenario::VARCHAR, '{Scenario.CREATE}') = '{Scenario.CREATE}'"
     columns = 'task_id, old_is_ancestor'
     order = 'repo, new_committer_date, pair_id, task_id'
     with snapshot.translate_read_errors((place,)):

@@ -444,6 +444,8 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
             '/usr has no bin/a, which --agent is to run',
         ),
         (['--agent', 'claude-code'], 'needs a model: --model NAME'),
+        (['--agent', 'pynguin', '--model', 'x', '--any-date'], 'pynguin asks no model; leave out'),
+        (['--agent', 'pynguin'], 'no task is left to attempt'),
         (
             ['--agent', 'claude-code', '--model', 'x', '--any-date', '--api', 'gemini'],
             'speaks anthropic',

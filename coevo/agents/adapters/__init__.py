@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from coevo.agents.adapters import claude_code, gemini_cli, mini_swe_agent, one_shot, swe_agent
+from coevo.agents.adapters import (
+    claude_code,
+    gemini_cli,
+    mini_swe_agent,
+    one_shot,
+    pynguin,
+    swe_agent,
+)
 from coevo.agents.adapters.base import Adapter
 
 ADAPTERS: dict[str, Adapter] = {
@@ -10,5 +17,6 @@ ADAPTERS: dict[str, Adapter] = {
     'gemini-cli': gemini_cli,
     'mini-swe-agent': mini_swe_agent,
     'one-shot': one_shot,
+    'pynguin': pynguin,
     'swe-agent': swe_agent,
 }

@@ -16,7 +16,10 @@ class Adapter(Protocol):
 
     @property
     def APIS(self) -> tuple[str, ...]:
-        """The names in `coevo.agents.apis` of the APIs that it can use, the default first."""
+        """The names in `coevo.agents.apis` of the APIs that it can use, the default first.
+
+        () for a program that asks no model.
+        """
 
     @property
     def ENVIRONMENT(self) -> Mapping[str, str]:
@@ -28,14 +31,18 @@ class Adapter(Protocol):
 
     @property
     def BUNDLED_FILE(self) -> Path | None:
-        """A file of coevo that is mounted in /agent; None if --software names a folder instead."""
+        """A file of coevo that is mounted, in /agent or, beside other software, in /driver."""
 
     @property
     def RUNS_COMMANDS(self) -> bool:
         """True if the agent runs commands.
 
-        Such an agent needs a language's tools and a task's libraries.
+        Such an agent needs software, a language's tools and a task's libraries.
         """
+
+    @property
+    def GENERATES_IN(self) -> tuple[str, ...]:
+        """The languages in which a generator writes new tests; () for an agent for all tasks."""
 
 
 # Parts shared by agents that reach their model through LiteLLM.

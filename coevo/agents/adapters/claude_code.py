@@ -20,3 +20,4 @@ ENVIRONMENT = {
 INSTALL_INSTRUCTIONS = 'npm install --prefix DIR @anthropic-ai/claude-code'
 BUNDLED_FILE = None
 RUNS_COMMANDS = True
+GENERATES_IN: tuple[str, ...] = ()

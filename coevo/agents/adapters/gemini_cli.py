@@ -27,3 +27,4 @@ ENVIRONMENT = {'GEMINI_API_KEY': 'none'}
 INSTALL_INSTRUCTIONS = 'npm install --prefix DIR @google/gemini-cli'
 BUNDLED_FILE = None
 RUNS_COMMANDS = True
+GENERATES_IN: tuple[str, ...] = ()

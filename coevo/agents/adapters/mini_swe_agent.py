@@ -49,3 +49,4 @@ ENVIRONMENT = {
 INSTALL_INSTRUCTIONS = '/usr/bin/python3 -m venv DIR && DIR/bin/pip install mini-swe-agent mcp'
 BUNDLED_FILE = None
 RUNS_COMMANDS = True
+GENERATES_IN: tuple[str, ...] = ()

@@ -12,3 +12,4 @@ APIS = ('openai', 'anthropic', 'gemini')
 ENVIRONMENT: dict[str, str] = {}
 INSTALL_INSTRUCTIONS = 'nothing needs to be installed'
 RUNS_COMMANDS = False
+GENERATES_IN: tuple[str, ...] = ()

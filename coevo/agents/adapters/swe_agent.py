@@ -64,3 +64,4 @@ INSTALL_INSTRUCTIONS = (
 )
 BUNDLED_FILE = None
 RUNS_COMMANDS = True
+GENERATES_IN: tuple[str, ...] = ()
