@@ -151,7 +151,7 @@ def _add_test(text: str, owner: str, name: str, body: str) -> str:
     if not owner:
         return f'{_end_line(text)}\n\ndef {name}():\n{method}\n'
     source = textwrap.indent(f'def {name}(self):\n{method}\n', '    ')
-    place = next(
+    owner_class = next(
         (
             each
             for each in ast.walk(ast.parse(text))
@@ -159,11 +159,13 @@ def _add_test(text: str, owner: str, name: str, body: str) -> str:
         ),
         None,
     )
-    if place is None or place.end_lineno is None:
+    if owner_class is None or owner_class.end_lineno is None:
         return f'{_end_line(text)}\n\nclass {owner}:\n{source}'
     lines = _end_line(text).splitlines(keepends=True)
-    inner = textwrap.indent(source, ' ' * place.col_offset)
-    return ''.join([*lines[: place.end_lineno], '\n', inner, *lines[place.end_lineno :]])
+    inner = textwrap.indent(source, ' ' * owner_class.col_offset)
+    return ''.join(
+        [*lines[: owner_class.end_lineno], '\n', inner, *lines[owner_class.end_lineno :]]
+    )
 
 
 def _end_line(text: str) -> str:

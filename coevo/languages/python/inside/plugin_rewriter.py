@@ -37,8 +37,8 @@ def main():
             code = rewriter.rewrite_source(rewrite, date, os.path.join(folder, path), source)
             if code is not None:
                 head, name = os.path.split(path)
-                kept = os.path.join(head, '__pycache__', name[: -len('.py')] + rewrite.PYC_TAIL)
-                _add_file(archive, kept, base64.b64decode(code))
+                beside = os.path.join(head, '__pycache__', name[: -len('.py')] + rewrite.PYC_TAIL)
+                _add_file(archive, beside, base64.b64decode(code))
         _add_file(archive, _END, b'')
 
 
@@ -62,8 +62,8 @@ def list_plugin_sources(folder):
 def _list_modules(folder, name):
     """Return the source files of a top-level module or package, sorted."""
     paths = [name + '.py']
-    for place, _, files in os.walk(os.path.join(folder, name)):
-        paths += [os.path.relpath(os.path.join(place, file), folder) for file in files]
+    for parent, _, files in os.walk(os.path.join(folder, name)):
+        paths += [os.path.relpath(os.path.join(parent, file), folder) for file in files]
     return sorted(
         path
         for path in paths
@@ -78,8 +78,8 @@ def _add_file(archive, name, content):
 
 
 def _import_rewriter():
-    place = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'rewriter.py')
-    spec = importlib.util.spec_from_file_location('coevo_rewriter', place)
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'rewriter.py')
+    spec = importlib.util.spec_from_file_location('coevo_rewriter', path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
