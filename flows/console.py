@@ -54,6 +54,8 @@ def print_report(
         console.print(f'{language} was not mined: {sentence}', markup=False, highlight=False)
     for pair_id, sentence in sorted(report.failures.items()):
         console.print(f'pair {pair_id} could not be mined now, run again: {sentence}')
+    if report.deferred:
+        console.print(_describe_deferred_pairs(report.deferred), markup=False, highlight=False)
     for sentence in _describe_unmeasured_pairs(report):
         console.print(sentence, markup=False, highlight=False)
     if report.bugs:
@@ -94,6 +96,15 @@ def describe_next_step(report: MineReport, store: str, segments: Sequence[Segmen
         f'next: `coevo release{options} --snapshot snapshots/mine` writes a snapshot, and `coevo show '
         f'snapshots/mine {report.repo}` lists its tasks and all that left'
         + (', without what licences keep out' if kept_out else '')
+    )
+
+
+def _describe_deferred_pairs(deferred: Mapping[str, int]) -> str:
+    """Return a sentence with the pairs that have more tests to run than `most_tests` allows."""
+    pairs = f'{len(deferred)} pairs wait' if len(deferred) > 1 else '1 pair waits'
+    return (
+        f'{pairs}, with {min(deferred.values())} to {max(deferred.values())} tests to run, since '
+        '`most_tests` is less; run the same command without it to mine them'
     )
 
 

@@ -80,6 +80,7 @@ class MiningRun:
     """The settings that all pairs of a run share.
 
     again     how often some pairs were requested once more, by pair id
+    most_tests  pairs with more tests to run are not mined; None for no limit
     families  families of the walk `single_revision`, in their order
     listener  gets the progress of steps that take long in a single pair
     """
@@ -90,6 +91,7 @@ class MiningRun:
     cache: Cache = NO_CACHE
     compilable: CompilableStates = field(default_factory=CompilableStates)
     again: Mapping[str, int] = field(default_factory=dict)
+    most_tests: int | None = None
     families: tuple[Family, ...] = ()
     listener: Listener = SILENT
 
@@ -161,7 +163,16 @@ class MinedPair:
     built: BuiltPair | None = None
 
 
-def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> MinedPair:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeferredPair:
+    """A pair that is not mined now, since it has more tests to run than the run allows."""
+
+    tests: int
+
+
+def mine_pair(
+    run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]
+) -> MinedPair | DeferredPair:
     """Mine one pair and return its segment; the builder is opened only if something must run.
 
     A pair whose objects are missing or unreadable gives a segment with a single drop.
@@ -183,11 +194,15 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
         return MinedPair(segment=segment)
 
 
-def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> MinedPair:
+def _mine_changes(
+    run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]
+) -> MinedPair | DeferredPair:
     clock = StageClock()
     change = diff_pair(run.repository, pair, run.profile.gate)
     nearer = _find_tests_of_nearer_states(run, change, open_builder) if pair.between else None
     kept_candidates, drops = filter_candidates(change, run.profile, nearer)
+    if run.most_tests is not None and len(kept_candidates) > run.most_tests:
+        return DeferredPair(tests=len(kept_candidates))
     selected = [
         SelectedMethod(method_id=compute_candidate_id(pair, item), candidate=item)
         for item in kept_candidates

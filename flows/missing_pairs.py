@@ -22,6 +22,7 @@ from flows.cohorts import PairBugs
 from flows.measure_pass import MeasureReport, find_deviating_run_count, make_settings
 from flows.measuring import MeasureSettings, measure_segment
 from flows.mining import (
+    DeferredPair,
     MinedPair,
     MiningRun,
     compute_missing_runtime_key,
@@ -43,6 +44,7 @@ class MineReport:
     tasks       the number of tasks in the pairs that were mined now
     bugs        the address of the record of each bug that keeps a pair from being mined, by pair id
     unmined     the reason why a language was not mined, by its name
+    deferred    the number of tests of each pair that has too many for this run, by pair id
     measures    what became of the measures of tasks; empty if they were not asked for
     """
 
@@ -58,6 +60,7 @@ class MineReport:
     failures: dict[str, str] = field(default_factory=dict)
     bugs: dict[str, str] = field(default_factory=dict)
     unmined: dict[str, str] = field(default_factory=dict)
+    deferred: dict[str, int] = field(default_factory=dict)
     measures: MeasureReport = field(default_factory=MeasureReport)
     warnings: tuple[str, ...] = ()  # damage in the store or in the walk's commits
 
@@ -100,7 +103,7 @@ class MissingPairs:
         if isinstance(record, MeasureRecord):
             measures.number_and_add_measures(self.store.storage, self.partition, record)
 
-    def record_result(self, pair: Pair, result: Segment | WorkFailure | Bug) -> None:
+    def record_result(self, pair: Pair, result: Segment | DeferredPair | WorkFailure | Bug) -> None:
         """Write the segment of a pair to the store, or record in the report why there is none.
 
         A bug is also recorded in the store. A segment that fails only for a file that a new clone
@@ -111,6 +114,8 @@ class MissingPairs:
             report.bugs[pair.pair_id] = self.bugs.write_bug_and_get_address(
                 pair, self.keys[pair], result
             )
+        elif isinstance(result, DeferredPair):
+            report.deferred[pair.pair_id] = result.tests
         elif isinstance(result, WorkFailure):
             report.failures[pair.pair_id] = result.sentence
         elif _request_new_clone_if_needed(self.mining, result):
@@ -197,9 +202,11 @@ def mine_missing_pairs(
         return
     report, mining, todo = missing.report, missing.mining, missing.pairs
 
-    def mine_in_worker(pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
+    def mine_in_worker(pair: Pair, open_builder: Callable[[], Builder]) -> Segment | DeferredPair:
         """Mine one pair in a worker thread, and measure its tasks."""
         mined = mine_pair(mining, pair, open_builder)
+        if isinstance(mined, DeferredPair):
+            return mined
         missing.write_and_measure_pair(mined)
         return mined.segment
 

@@ -63,6 +63,7 @@ class MineOptions:
     reached      until when a copy has all commits of its repository; None if unknown
     keep_stale   whether pairs that other code, thresholds or tools mined stay as they are
     retry_bugs   whether to retry pairs that this build of coevo could not mine
+    most_tests   pairs with more tests to run wait for a call without this limit; None for no limit
     private      whether the store is for its owner alone
     by_tasks     whether the number of commits follows the tasks (`flows.budgets`) instead of `commits`
     measures     whether tasks are measured at once; otherwise they wait for a pass (`flows.measure_pass`)
@@ -85,6 +86,7 @@ class MineOptions:
     brings_runtimes: bool = True
     keep_stale: bool = False
     retry_bugs: bool = False
+    most_tests: int | None = None
     private: bool = False
     measures: bool = True
     by_tasks: bool = False

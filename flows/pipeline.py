@@ -248,6 +248,7 @@ def build_mining_run(
         basis=basis,
         cache=Cache(options.execution_cache_folder),
         again=_count_repetitions(options, known, pairs, earlier),
+        most_tests=options.most_tests,
         families=_merge_families(options, known),
         listener=listener,
     )

@@ -150,6 +150,14 @@ _SETTINGS = (
         'without it they are mined again',
     ),
     Setting(
+        name='most_tests',
+        kind=int,
+        example=50,
+        least=1,
+        help='leave pairs with more tests to run for a later call without this setting: a pair that changes '
+        'hundreds of tests by rote can take hours (without it all pairs are mined)',
+    ),
+    Setting(
         name='retry_bugs',
         kind=bool,
         default=False,
@@ -233,6 +241,7 @@ def _make_options(arguments: argparse.Namespace) -> MineOptions:
         brings_runtimes=arguments.bring_runtimes,
         keep_stale=arguments.keep_stale,
         retry_bugs=arguments.retry_bugs,
+        most_tests=arguments.most_tests,
         again=arguments.again,
         private=arguments.private,
         measures=not arguments.no_measure,
