@@ -103,16 +103,62 @@ def drop_expected_failures(text: str) -> str:
 
 
 def list_self_contained_bodies(text: str) -> list[str]:
-    """Return the body of each generated test, with the file's imports and helpers before it."""
+    """Return the body of each generated test, after the imports and definitions that it uses.
+
+    Pynguin's own scaffolding, which seeds `random` in fixtures of the file, is used by no body.
+    """
     tree = ast.parse(text)
-    head = [ast.unparse(statement) for statement in tree.body if not _is_test(statement)]
+    others = [statement for statement in tree.body if not _is_test(statement)]
     return [
-        '\n'.join([*head, *map(ast.unparse, statement.body)])
+        '\n'.join(map(ast.unparse, [*_select_used(others, statement.body), *statement.body]))
         for statement in tree.body
         if isinstance(statement, ast.FunctionDef)
         and _is_test(statement)
         and not _is_expected_failure(statement)
     ]
+
+
+def _select_used(statements: list[ast.stmt], body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return all imports but Pynguin's own, and what the body uses directly or indirectly."""
+    used = {name for statement in body for name in _list_used_names(statement)}
+    chosen: set[int] = set()
+    while True:
+        more = {
+            index
+            for index, statement in enumerate(statements)
+            if index not in chosen and _list_defined_names(statement) & used
+        }
+        if not more:
+            break
+        chosen |= more
+        used |= {name for index in more for name in _list_used_names(statements[index])}
+    return [
+        statement
+        for index, statement in enumerate(statements)
+        if index in chosen
+        or (
+            isinstance(statement, (ast.Import, ast.ImportFrom))
+            and not any((alias.asname or '').startswith('_pynguin') for alias in statement.names)
+        )
+    ]
+
+
+def _list_used_names(statement: ast.stmt) -> set[str]:
+    return {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+
+
+def _list_defined_names(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return {statement.name}
+    if isinstance(statement, ast.Assign):
+        return {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return {(alias.asname or alias.name).partition('.')[0] for alias in statement.names}
+    return set()
 
 
 def _is_test(statement: ast.stmt) -> bool:

@@ -29,10 +29,17 @@ from tests.repos import commit, init
 
 GENERATED = """\
 import pytest
+import random as _pynguin_random
 import shop.till as module_0
 
+STEP = 1
+
 def _seed():
-    return 1
+    return STEP
+
+@pytest.fixture(autouse=True)
+def _pynguin_seed():
+    _pynguin_random.seed(0)
 
 def test_0():
     var_0 = module_0.fare(3)
@@ -64,11 +71,13 @@ class TestOther:
 """
 
 
-def test_bodies_bring_imports_and_helpers_and_leave_out_expected_failures() -> None:
+def test_bodies_bring_what_they_use_and_leave_out_expected_failures() -> None:
     first, second = pynguin_driver.list_self_contained_bodies(GENERATED)
     for body in (first, second):
         assert 'import shop.till as module_0' in body
-        assert 'def _seed():' in body
+        assert '_pynguin_random' not in body
+    assert 'STEP' not in first
+    assert second.index('STEP = 1') < second.index('def _seed():') < second.index('_seed()\n')
     assert 'assert var_0 == 11' in first
     assert 'module_0.discount(0)' in second
 
@@ -79,7 +88,7 @@ def test_whole_file_lacks_expected_failures_alone() -> None:
         for each in ast.parse(pynguin_driver.drop_expected_failures(GENERATED)).body
         if isinstance(each, ast.FunctionDef)
     ]
-    assert names == ['_seed', 'test_0', 'test_2']
+    assert names == ['_seed', '_pynguin_seed', 'test_0', 'test_2']
     failing = GENERATED.partition('def test_0')[0]
     assert pynguin_driver.drop_expected_failures(failing) == ''
 
