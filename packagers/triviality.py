@@ -25,7 +25,9 @@ MOST_EDITS = 3
 MOST_TOKENS = 12
 # Characters by which a copied test may differ from another one; equal differences count once.
 MOST_CHARACTERS = 8
-# Longer texts, in characters, are not compared character by character.
+# A text whose length differs by more characters is no copy, and is not split into tokens.
+_MOST_LENGTH = 200
+# Longer texts, in tokens or characters, are not compared in detail.
 _LONGEST = 2_000
 
 _SHOWN = (Track.UPDATE, Track.REPAIR)
@@ -93,13 +95,23 @@ def _make_edit(before: Sequence[Word], after: Sequence[Word]) -> Edit:
 
 def _trim_ends(old: Sequence[Word], new: Sequence[Word]) -> tuple[Sequence[Word], Sequence[Word]]:
     """Return what is left of both between their common beginning and their common end."""
-    shorter = min(len(old), len(new))
-    first = next((at for at in range(shorter) if old[at].text != new[at].text), shorter)
-    last = next(
-        (at for at in range(shorter - first) if old[-1 - at].text != new[-1 - at].text),
-        shorter - first,
-    )
+    first, last = _count_equal_ends([word.text for word in old], [word.text for word in new])
     return old[first : len(old) - last], new[first : len(new) - last]
+
+
+def _trim_equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    first, last = _count_equal_ends(old, new)
+    return old[first : len(old) - last], new[first : len(new) - last]
+
+
+def _count_equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Return the lengths of the common beginning, and of the common end of what follows."""
+    shorter = min(len(old), len(new))
+    first = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    last = next(
+        (at for at in range(shorter - first) if old[-1 - at] != new[-1 - at]), shorter - first
+    )
+    return first, last
 
 
 def _list_differences(
@@ -144,9 +156,12 @@ def _adds_no_check(row: MethodRow) -> bool:
 
 def _copies_another_test(row: MethodRow, beside: Sequence[tuple[str, str]]) -> bool:
     """Return whether a new test is another one with few other characters, its name aside."""
-    new = _list_words_without_name(row, row.test_method, row.new_source or '')
+    text = row.new_source or ''
+    new = _list_words_without_name(row, row.test_method, text)
     count = Counter(new)
     for name, source in beside:
+        if abs(len(source) - len(text)) > _MOST_LENGTH:
+            continue
         old = _list_words_without_name(row, name, source)
         there = Counter(old)
         if max((count - there).total(), (there - count).total()) > MOST_TOKENS:
@@ -169,6 +184,9 @@ def _count_different_characters(old: Sequence[str], new: Sequence[str]) -> int:
 
     Texts that differ too much are not compared in detail.
     """
+    old, new = _trim_equal_ends(old, new)
+    if len(new) > _LONGEST:
+        return MOST_CHARACTERS + 1
     edits = set()
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for kind, a, b, c, d in matcher.get_opcodes():
