@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.python import reading
-from coevo.languages.python.reading import collection
+from coevo.languages.python import collection, reading
 from coevo.languages.python.requirements import locks
 from coevo.languages.python.requirements.other_places import parse_toml_tool_requirements
 from coevo.languages.python.requirements.reading import parse_pipfile, parse_pyproject
