@@ -61,6 +61,7 @@ class LeakMeter:
         self._reading = get_reading(language)
         self._repository = repository
         self._of_blob = cache(self._list_methods_of_blob)
+        self._of_text = cache(self._list_methods_of_text)
         self._old = cache(self._list_test_methods_at)
 
     def compute_largest_leaked_share(self, rows: Sequence[MethodRow], start: Texts) -> float:
@@ -133,7 +134,7 @@ class LeakMeter:
             entry = new.entries.get(path)
             return () if entry is None else self._of_blob(path, entry.oid)
         text = start[path]
-        return () if text is None else tuple(_parse_methods(self._reading, path, text))
+        return () if text is None else self._of_text(path, text)
 
     def _list_test_methods_at(self, rev: str) -> Sequence[ShownMethod]:
         at = self._reading.open_tree(self._repository, rev)
@@ -144,7 +145,10 @@ class LeakMeter:
         ]
 
     def _list_methods_of_blob(self, path: str, oid: str) -> Sequence[ShownMethod]:
-        return tuple(_parse_methods(self._reading, path, self._repository.blob(oid)))
+        return self._list_methods_of_text(path, self._repository.blob(oid))
+
+    def _list_methods_of_text(self, path: str, text: bytes) -> Sequence[ShownMethod]:
+        return tuple(_parse_methods(self._reading, path, text))
 
 
 def _parse_methods(reading: LanguageReading, path: str, source: bytes) -> Iterator[ShownMethod]:
@@ -218,7 +222,7 @@ LEAST_SAME_NAME, LEAST_FORM, LEAST_TEMPLATE, LEAST_MOVED = 0.35, 0.5, 0.6, 0.3
 # Two tests do not have a name of so many words by chance.
 LEAST_WORDS = 5
 
-_LAYOUT = frozenset({'\n', ';', '\x02', '\x03'})
+LAYOUT = frozenset({'\n', ';', '\x02', '\x03'})
 _LITERAL = '0'
 _QUOTES = ('"', "'", '`')
 
@@ -303,7 +307,7 @@ def _find_largest_share(reading: LanguageReading, form: Form, sources: Iterable[
 
 
 def _count_masked_grams(reading: LanguageReading, source: str) -> Form:
-    tokens = [_mask_word(word) for word in reading.list_words(source) if word.text not in _LAYOUT]
+    tokens = [_mask_word(word) for word in reading.list_words(source) if word.text not in LAYOUT]
     return Counter(tuple(tokens[at : at + GRAM]) for at in range(len(tokens) - GRAM + 1))
 
 
@@ -313,5 +317,9 @@ def _mask_word(word: Word) -> str:
         return 'call'
     if word.part is not DeclarationPart.REST:
         return 'name'
-    is_literal = word.text[:1].isdigit() or word.text.endswith(_QUOTES)
-    return _LITERAL if is_literal else word.text
+    return _LITERAL if is_number_or_quoted(word.text) else word.text
+
+
+def is_number_or_quoted(text: str) -> bool:
+    """Return whether a token is a number or a literal in quotes."""
+    return text[:1].isdigit() or text.endswith(_QUOTES)

@@ -18,6 +18,7 @@ from coevo.languages.reading import DeclarationPart, Word
 from coevo.languages.table import get_reading
 from coevo.model.method_rows import MethodRow
 from coevo.model.words import Track
+from packagers.shown_answers import LAYOUT, is_number_or_quoted
 
 # A failure shows one assertion, so a change with more different edits takes several looks.
 MOST_EDITS = 3
@@ -30,14 +31,11 @@ _MOST_LENGTH = 200
 # Longer texts, in tokens or characters, are not compared in detail.
 _LONGEST = 2_000
 
-_SHOWN = (Track.UPDATE, Track.REPAIR)
 _CONSTANTS = frozenset({'true', 'false', 'null', 'nil', 'True', 'False', 'None'})
-_QUOTES = ('"', "'", '`')
 _BRACKETS = {'{': '}', '[': ']', '(': ')'}
 _EMPTY = frozenset({'{}', '[]', '()'})
 # Signs inside of an argument: of a qualified name, a negative number, a keyword argument.
 _SIGNS = frozenset({',', '.', '-', '=', '&', '*'})
-_LAYOUT = frozenset({'\n', ';', '\x02', '\x03'})
 _NAME = '~'
 
 Edit = tuple[tuple[str, ...], tuple[str, ...]]
@@ -64,7 +62,7 @@ def is_trivial(rows: Sequence[MethodRow], beside: Sequence[tuple[str, str]] = ()
 
 def _list_plain_edits(row: MethodRow) -> set[Edit] | None:
     """Return what was replaced by what in a target; None if an edit is more than that."""
-    if row.track not in _SHOWN or row.old_source is None or row.new_source is None:
+    if row.old_source is None or row.new_source is None:
         return None
     old, new = (_list_words(row, text) for text in (row.old_source, row.new_source))
     whole = _trim_ends(old, new)
@@ -95,23 +93,13 @@ def _make_edit(before: Sequence[Word], after: Sequence[Word]) -> Edit:
 
 def _trim_ends(old: Sequence[Word], new: Sequence[Word]) -> tuple[Sequence[Word], Sequence[Word]]:
     """Return what is left of both between their common beginning and their common end."""
-    first, last = _count_equal_ends([word.text for word in old], [word.text for word in new])
-    return old[first : len(old) - last], new[first : len(new) - last]
-
-
-def _trim_equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    first, last = _count_equal_ends(old, new)
-    return old[first : len(old) - last], new[first : len(new) - last]
-
-
-def _count_equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Return the lengths of the common beginning, and of the common end of what follows."""
     shorter = min(len(old), len(new))
-    first = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    first = next((at for at in range(shorter) if old[at].text != new[at].text), shorter)
     last = next(
-        (at for at in range(shorter - first) if old[-1 - at] != new[-1 - at]), shorter - first
+        (at for at in range(shorter - first) if old[-1 - at].text != new[-1 - at].text),
+        shorter - first,
     )
-    return first, last
+    return old[first : len(old) - last], new[first : len(new) - last]
 
 
 def _list_differences(
@@ -140,7 +128,7 @@ def _is_name_or_literal(word: Word) -> bool:
 
 
 def _is_literal(text: str) -> bool:
-    return text in _CONSTANTS or text in _EMPTY or text[:1].isdigit() or text.endswith(_QUOTES)
+    return text in _CONSTANTS or text in _EMPTY or is_number_or_quoted(text)
 
 
 def _adds_no_check(row: MethodRow) -> bool:
@@ -148,7 +136,7 @@ def _adds_no_check(row: MethodRow) -> bool:
     if row.old_source is None or row.new_source is None or row.assertions_gained != 0:
         return False
     old, new = (_list_words(row, text) for text in (row.old_source, row.new_source))
-    added = Counter(word.text for word in new if word.text not in _LAYOUT)
+    added = Counter(word.text for word in new if word.text not in LAYOUT)
     added -= Counter(word.text for word in old)
     added = Counter({text: count for text, count in added.items() if text not in _EMPTY})
     return added.total() <= MOST_TOKENS and not any(map(_is_literal, added))
@@ -158,12 +146,12 @@ def _copies_another_test(row: MethodRow, beside: Sequence[tuple[str, str]]) -> b
     """Return whether a new test is another one with few other characters, its name aside."""
     text = row.new_source or ''
     new = _list_words_without_name(row, row.test_method, text)
-    count = Counter(new)
+    count = Counter(word.text for word in new)
     for name, source in beside:
         if abs(len(source) - len(text)) > _MOST_LENGTH:
             continue
         old = _list_words_without_name(row, name, source)
-        there = Counter(old)
+        there = Counter(word.text for word in old)
         if max((count - there).total(), (there - count).total()) > MOST_TOKENS:
             continue
         if _count_different_characters(old, new) <= MOST_CHARACTERS:
@@ -171,33 +159,31 @@ def _copies_another_test(row: MethodRow, beside: Sequence[tuple[str, str]]) -> b
     return False
 
 
-def _list_words_without_name(row: MethodRow, name: str, source: str) -> list[str]:
+def _list_words_without_name(row: MethodRow, name: str, source: str) -> list[Word]:
     return [
-        _NAME if word.text == name else word.text
+        replace(word, text=_NAME) if word.text == name else word
         for word in _list_words(row, source)
-        if word.text not in _LAYOUT
+        if word.text not in LAYOUT
     ]
 
 
-def _count_different_characters(old: Sequence[str], new: Sequence[str]) -> int:
+def _count_different_characters(old: Sequence[Word], new: Sequence[Word]) -> int:
     """Return the sum of the lengths of all different replacements of characters.
 
     Texts that differ too much are not compared in detail.
     """
-    old, new = _trim_equal_ends(old, new)
+    old, new = _trim_ends(old, new)
     if len(new) > _LONGEST:
         return MOST_CHARACTERS + 1
     edits = set()
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for kind, a, b, c, d in matcher.get_opcodes():
-        if kind != 'equal':
-            before, after = ' '.join(old[a:b]), ' '.join(new[c:d])
-            if abs(len(before) - len(after)) > MOST_CHARACTERS or len(after) > _LONGEST:
-                return MOST_CHARACTERS + 1
-            within = SequenceMatcher(None, before, after, autojunk=False)
-            edits |= {
-                (before[p:q], after[r:s])
-                for inner, p, q, r, s in within.get_opcodes()
-                if inner != 'equal'
-            }
+    for parts in _list_differences(old, new):
+        before, after = (' '.join(word.text for word in part) for part in parts)
+        if abs(len(before) - len(after)) > MOST_CHARACTERS or len(after) > _LONGEST:
+            return MOST_CHARACTERS + 1
+        matcher = SequenceMatcher(None, before, after, autojunk=False)
+        edits |= {
+            (before[a:b], after[c:d])
+            for kind, a, b, c, d in matcher.get_opcodes()
+            if kind != 'equal'
+        }
     return sum(max(map(len, edit)) for edit in edits)
