@@ -224,7 +224,6 @@ def explain_named_tasks_left_out(
     named = parse_task_ids(arguments.tasks)
     if named is None:
         return ()
-    limit = arguments.limit
     return tuple(
         explain_left_out(
             arguments.snapshot,
@@ -233,11 +232,18 @@ def explain_named_tasks_left_out(
             in_views=choose_task_ids(arguments) or (),
             cutoff=choose_run_cutoff(arguments),
             family=Family(arguments.family) if arguments.family else None,
-            otherwise=f'beyond --limit {limit}'
-            if limit
-            else 'not for this protocol, which asks for tests',
+            otherwise=_explain_otherwise_left_out(arguments),
         )
     )
+
+
+def _explain_otherwise_left_out(arguments: argparse.Namespace) -> str:
+    languages = _list_generated_languages(arguments)
+    if languages:
+        return f'not for {arguments.agent}, which writes new tests in {", ".join(languages)}'
+    if arguments.limit:
+        return f'beyond --limit {arguments.limit}'
+    return 'not for this protocol, which asks for tests'
 
 
 def _may_select_code_tasks(arguments: argparse.Namespace) -> bool:
@@ -416,6 +422,11 @@ def _collect_run_inputs(
         **({'protocol': arguments.protocol} if arguments.protocol != 'once' else {}),
         **({'seed': arguments.seed} if arguments.seed is not None else {}),
         **_collect_sampling(arguments, adapter),
+        **(
+            {'driver_sha256': _hash_file(adapter.BUNDLED_FILE)}
+            if adapter and adapter.RUNS_COMMANDS and adapter.BUNDLED_FILE
+            else {}
+        ),
     }
 
 

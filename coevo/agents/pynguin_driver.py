@@ -5,7 +5,8 @@ standard library. `/agent/VERSION` has Pynguin for Python VERSION, such as 3.12.
 code while it searches for calls, and writes what the code returns as assertions.
 
 If the task asks for tests by name, each gets the bodies of some generated tests: those that mention
-what the prompt names come first. Otherwise the generated file is the test file. Tests that Pynguin
+what the prompt names come first. Otherwise the generated file is the test file; if there is one
+already, or several modules are named, the generated tests are put into one file. Tests that Pynguin
 expects to fail (`xfail`) are left out.
 """
 
@@ -37,25 +38,27 @@ def main() -> int:
     task = json.loads(Path(os.environ['COEVO_TASK']).read_text())
     code, wanted = task['code'], task['tests']
     test_file = Path(task['test_file'])  # own name: of this sandbox, whose project it is
+    start = test_file.read_text() if test_file.is_file() else ''
     generated: list[str] = []
     named = [part['file'] for part in code if part['file'].endswith('.py')]
     paths = [path for path in dict.fromkeys(named) if Path(path).is_file()]
     if not paths:
         print('no Python module is named', file=sys.stderr)
         return NO_MODULE
+    is_whole = not (wanted or start or len(paths) > 1)
     for path in paths:
         text = run_pynguin(Path(path), software, compute_search_seconds() / len(paths))
-        generated += list_self_contained_bodies(text) if wanted else [drop_expected_failures(text)]
+        generated += (
+            [drop_expected_failures(text)] if is_whole else list_self_contained_bodies(text)
+        )
     if not any(generated):
         print('Pynguin generated no test that is expected to pass', file=sys.stderr)
         return NO_TEST
-    if wanted:
-        words = [part['name'].rpartition('#')[2].partition('(')[0] for part in code]
-        bodies = sort_by_mentions(generated, words)
-        start = test_file.read_text() if test_file.is_file() else ''
-        content = add_tests(start, wanted, bodies)
-    else:
-        content = '\n\n'.join(generated)
+    names = wanted or [f'#test_generated_{index}' for index in range(len(generated))]
+    words = [part['name'].rpartition('#')[2].partition('(')[0] for part in code]
+    content = (
+        generated[0] if is_whole else add_tests(start, names, sort_by_mentions(generated, words))
+    )
     test_file.parent.mkdir(parents=True, exist_ok=True)
     test_file.write_text(content)
     return 0

@@ -169,9 +169,12 @@ def place() -> Iterator[Path]:
         yield folder
 
 
-def run_pynguin(sandbox: Sandbox, software: Path, place: Path, tests: list[str]) -> str:
+def run_pynguin(
+    sandbox: Sandbox, software: Path, place: Path, tests: list[str], *others: str
+) -> str:
     """Run the adapter on a task, and return the test file that it writes."""
     code = [{'file': 'shop/till.py', 'name': 'shop.till#fare(zones)'}]
+    code += [{'file': name, 'name': ''} for name in others]
     task = {'test_file': 'tests/test_till.py', 'tests': tests, 'code': code}
     (place / 'task.json').write_text(json.dumps(task))
     interpreter = next(one for one in find_interpreters() if one.feature == sys.version_info[:2])
@@ -213,6 +216,7 @@ def test_generated_tests_have_the_wanted_names_and_pass(
     (tmp_path / 'test_till.py').write_text(text)
     words = [
         sys.executable,
+        '-B',
         '-m',
         'pytest',
         '-q',
@@ -233,3 +237,18 @@ def test_whole_test_file_is_written_where_no_test_is_named(
     text = run_pynguin(sandbox, software, place, [])
     assert 'def test_0()' in text
     assert 'fare(' in text
+
+
+@pytest.mark.slow
+def test_tests_of_two_modules_stand_beside_each_other_and_beside_those_that_are_there(
+    sandbox: Sandbox, software: Path, place: Path
+) -> None:
+    there = 'def test_0():\n    assert True\n'
+    other = CODE.replace('fare', 'discount')
+    commit(place / 'start', 'more', {'shop/sale.py': other, 'tests/test_till.py': there})
+    text = run_pynguin(sandbox, software, place, [], 'shop/sale.py')
+    names = [each.name for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
+    assert text.startswith(there)
+    assert len(names) == len(set(names)) > 2
+    assert 'fare(' in text
+    assert 'discount(' in text
