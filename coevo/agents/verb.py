@@ -23,7 +23,7 @@ _DESCRIPTION = """\
 Runs a model or an agent on the tasks of a snapshot, grades the answers, and prints one line of results.
 Each attempt begins with the start state of its task, in its own sandbox. Without --agent, coevo asks the model
 itself (one-shot): one question with the relevant files, one answer, no tools. Another agent is a shell command, or
-claude-code, gemini-cli, mini-swe-agent, swe-agent or pynguin. It starts in the repository and finds the prompt on standard
+claude-code, gemini-cli, mini-swe-agent, swe-agent, pynguin or randoop. It starts in the repository and finds the prompt on standard
 input and in the file $COEVO_PROMPT, the name of the model in $COEVO_MODEL, and its software in /agent. It can reach
 only $COEVO_ENDPOINT: coevo forwards these calls to the endpoint and adds the key, which the agent never sees.
 Only tasks that became public after the model's training cutoff are attempted, unless an option says otherwise.

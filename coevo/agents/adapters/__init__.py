@@ -8,6 +8,7 @@ from coevo.agents.adapters import (
     mini_swe_agent,
     one_shot,
     pynguin,
+    randoop,
     swe_agent,
 )
 from coevo.agents.adapters.base import Adapter
@@ -18,5 +19,6 @@ ADAPTERS: dict[str, Adapter] = {
     'mini-swe-agent': mini_swe_agent,
     'one-shot': one_shot,
     'pynguin': pynguin,
+    'randoop': randoop,
     'swe-agent': swe_agent,
 }
