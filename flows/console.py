@@ -102,8 +102,9 @@ def describe_next_step(report: MineReport, store: str, segments: Sequence[Segmen
 def _describe_deferred_pairs(deferred: Mapping[str, int]) -> str:
     """Return a sentence with the pairs that have more tests to run than `most_tests` allows."""
     pairs = f'{len(deferred)} pairs wait' if len(deferred) > 1 else '1 pair waits'
+    tests = ' to '.join(map(str, sorted({min(deferred.values()), max(deferred.values())})))
     return (
-        f'{pairs}, with {min(deferred.values())} to {max(deferred.values())} tests to run, since '
+        f'{pairs}, with {tests} tests to run, since '
         '`most_tests` is less; run the same command without it to mine them'
     )
 
@@ -195,6 +196,9 @@ def print_plan(console: Console, plan: MiningPlan) -> None:
         f'{len(plan.pairs_to_run)} have tests to run, of which the store knows '
         f'{len(plan.pairs_to_run) - len(due)}'
     )
+    deferred = {pair.pair.pair_id: sum(pair.tests.values()) for pair in due if pair.is_deferred}
+    if deferred:
+        console.print(_describe_deferred_pairs(deferred), markup=False, highlight=False)
     for pair in due:
         console.print(_describe_pair_plan(pair), markup=False, highlight=False)
     reasons = Counter(plan.walk_reasons)
@@ -211,7 +215,8 @@ def _describe_pair_plan(plan: PairPlan) -> str:
     tests = ', '.join(
         f'{plan.tests[change]} {change}' for change in MethodChange if plan.tests.get(change)
     )
-    return f'{plan.pair.new.rev[:12]}  {f"{date:%Y-%m-%d}" if date else "undated   "}  {tests}'
+    day = f'{date:%Y-%m-%d}' if date else 'undated   '
+    return f'{plan.pair.new.rev[:12]}  {day}  {tests}{", waits" if plan.is_deferred else ""}'
 
 
 def build_ranking_table(plans: Sequence[MiningPlan]) -> Table:

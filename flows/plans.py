@@ -39,12 +39,14 @@ class PairPlan:
     reasons   the number of drops before anything is run, by reason; the pair itself is one of them
               if it is dropped whole
     is_known  whether the store has the results, so that nothing is run
+    is_deferred  whether the pair has more tests to run than `most_tests` allows, so that it waits
     """
 
     pair: Pair
     tests: Mapping[MethodChange, int]
     reasons: Mapping[str, int]
     is_known: bool = False
+    is_deferred: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,7 @@ def plan_mining(
                     language=route.language,
                     visited=len(seen.visited),
                     walk_reasons=Counter(str(drop.reason) for drop in seen.drops),
-                    pairs=tuple(_plan_pairs(options.profile, repository, seen, known, listener)),
+                    pairs=tuple(_plan_pairs(options, repository, seen, known, listener)),
                 )
             )
         return tuple(plans)
@@ -134,7 +136,7 @@ def _find_known_pairs(
 
 
 def _plan_pairs(
-    profile: Profile,
+    options: MineOptions,
     repository: Repository,
     seen: Visit,
     known: Collection[str],
@@ -142,8 +144,13 @@ def _plan_pairs(
 ) -> Iterator[PairPlan]:
     """Yield the plan of each pair, newest first as in the walk."""
     for number, pair in enumerate(seen.pairs, start=1):
-        plan = _plan_pair(profile, repository, pair)
-        yield replace(plan, is_known=pair.pair_id in known)
+        plan = _plan_pair(options.profile, repository, pair)
+        most = options.most_tests
+        yield replace(
+            plan,
+            is_known=pair.pair_id in known,
+            is_deferred=most is not None and sum(plan.tests.values()) > most,
+        )
         listener.step('pairs', number, len(seen.pairs))
 
 

@@ -97,6 +97,22 @@ def test_a_dry_run_prints_pairs_and_refuses_single_revisions(
     assert main([*words, '--family', 'class']) == 2
 
 
+def test_a_dry_run_says_which_pairs_have_too_many_tests(
+    toy: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = toys.tests('Till', 'follows: is Till.price 2', 'stays: is Till.stays 4')
+    code = toys.source('Till', 'price: 2', 'stays: 4')
+    repository = write(tmp_path / 'busy', [STEPS[0], {**code, **changed}])
+    settings = tmp_path / 'settings.toml'
+    words = ['mine', str(repository), '--dry', '--store', str(tmp_path / 'store')]
+    for most, waits in ((1, 1), (2, 0)):
+        settings.write_text(f'most_tests = {most}\n')
+        assert main([*words, '--settings', str(settings)]) == 0
+        printed = capsys.readouterr().out
+        assert printed.count('2 changed, waits') == waits
+        assert printed.count('1 pair waits, with 2 tests to run') == waits
+
+
 def test_an_empty_store_has_nothing_to_rank(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
