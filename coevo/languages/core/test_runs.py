@@ -165,15 +165,34 @@ def _run_once(sandbox: Sandbox, job: Job, run: TestRun[Report]) -> RunResult[Rep
     return RunResult(heard=heard, status=status, cpu_seconds=used, noise=noise)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class PassingTimes:
-    """The longest CPU time in seconds of each test that has passed, for one pair."""
+    """The longest CPU time in seconds of each test that has passed, for one pair.
 
+    slowest_process  the longest CPU time of a process with a test that has passed, for languages
+                     that limit the time before the first test; None if none is noted
+    """
+
+    slowest_process: float | None = None
     _slowest: dict[TestMethod, float] = field(default_factory=dict)
 
     def choose_cpu_limit(self, method: TestMethod) -> float:
         """Return the CPU limit of a test in seconds: ten times its slowest pass, at least 60."""
         return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
+
+    def choose_loading_limit(self, usual: float) -> float:
+        """Return the CPU limit before the first test, for code that is edited to fail.
+
+        It is ten times the slowest process with a pass, at least 60 seconds and at most `usual`:
+        a mutant may never end while the code is loaded.
+        """
+        if self.slowest_process is None:
+            return usual
+        return min(usual, max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self.slowest_process))
+
+    def note_process(self, cpu_seconds: float) -> None:
+        """Remember the CPU time of a process in which a test has passed."""
+        self.slowest_process = max(self.slowest_process or 0.0, cpu_seconds)
 
     def note(self, method: TestMethod, verdict: Verdict | None) -> None:
         """Remember the CPU time of a test if its verdict is a pass; ignore any other verdict."""

@@ -144,6 +144,7 @@ class PythonCells:
         *,
         alone: bool = False,
         cpu_seconds: float | None = None,
+        loading: float = LOADING_SECONDS,
         watched: Mapping[str, int] | None = None,
         sources: MainSources | None = None,
         clock: Mapping[str, str] | None = None,
@@ -157,6 +158,7 @@ class PythonCells:
         limits       CPU seconds for each target
         alone        whether the process has one target: it then has another hash seed
         cpu_seconds  for the whole process; None is the sum for its targets and for loading
+        loading      CPU seconds before the first target
         watched      as in `PythonTestRun`
         sources      as in `RunConditions`
         clock        as in `make_test_job`
@@ -175,7 +177,8 @@ class PythonCells:
             request=whole,
             tree=tree,
             limits=limits,
-            most_cpu_seconds=cpu_seconds or sum(limits) + LOADING_SECONDS,
+            most_cpu_seconds=cpu_seconds or sum(limits) + loading,
+            loading=loading,
             watched=watched,
             stand_ins=cell.stand_ins,
         )
@@ -221,7 +224,7 @@ class PythonCells:
             module.roots,
             alone=alone,
             cpu_seconds=most,
-            wall_seconds=max(most, sum(run.limits) + LOADING_SECONDS) * WALL_PER_CPU,
+            wall_seconds=max(most, sum(run.limits) + run.loading) * WALL_PER_CPU,
             clock=clock,
         )
         return run_in_fresh_process(self._context.sandbox, chosen, run)

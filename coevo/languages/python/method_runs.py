@@ -74,16 +74,22 @@ class MethodRuns:
                 cell.module.installed.interpreter
             )
             request['loads'] = loads
-        return self.cells.run_request(
+        is_edited_to_fail = conditions.cpu_limit is not None
+        choose = self.passing.choose_loading_limit
+        done = self.cells.run_request(
             cell,
             request,
             [conditions.cpu_limit or self.passing.choose_cpu_limit(method) for method in methods],
             alone=len(methods) == 1 and not conditions.together,
             cpu_seconds=conditions.process_cpu_limit,
+            loading=choose(LOADING_SECONDS) if is_edited_to_fail else LOADING_SECONDS,
             watched=watched,
             sources=conditions.sources,
             clock=clock,
         )
+        if _has_passing_target(done):
+            self.passing.note_process(done.cpu_seconds)
+        return done
 
     def try_first_run_returning_cpu_seconds(
         self, cell: PythonCell, methods: Sequence[TestMethod], files: Sequence[str]
@@ -216,6 +222,13 @@ def run_project_tests(
         outcomes=dict(_assign_outcomes(done.heard, reported_methods)),
         failure=_explain_failure(done),
         cpu_seconds=spent,
+    )
+
+
+def _has_passing_target(done: PythonRunResult) -> bool:
+    return any(
+        target.ended and target.tests and target.find_worst_verdict().outcome is Outcome.PASS
+        for target in done.heard.targets
     )
 
 

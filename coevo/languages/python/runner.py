@@ -48,6 +48,7 @@ class PythonTestRun:
     tree              the archive of the tree to run in; None if none is needed
     limits            CPU seconds for each target
     most_cpu_seconds  for all targets together
+    loading           CPU seconds before the first target
     watched           files whose executed lines are observed, with their numbers of lines; None:
                       without an observer
     stand_ins         files of the tree of which the clone lacks the content
@@ -57,6 +58,7 @@ class PythonTestRun:
     tree: Path | None
     limits: Sequence[float]
     most_cpu_seconds: float
+    loading: float = LOADING_SECONDS
     watched: Mapping[str, int] | None = None
     stand_ins: tuple[StandIn, ...] = ()
 
@@ -65,7 +67,7 @@ class PythonTestRun:
     @property
     def bounds(self) -> CpuBounds[int]:
         """The CPU limits of the targets and of loading."""
-        return CpuBounds(tests=dict(enumerate(self.limits)), loading=LOADING_SECONDS)
+        return CpuBounds(tests=dict(enumerate(self.limits)), loading=self.loading)
 
     def make_report(self, key: str) -> PythonProcessReport:
         """Return an empty report for the run."""

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.cells import CellEdits
+from coevo.languages.core import test_runs
 from coevo.languages.python import inside
 from coevo.languages.python.interpreters import OLDEST, find_interpreters
+from coevo.languages.python.runner import LOADING_SECONDS
 from coevo.languages.verdicts import PLAIN, MainSources, RunConditions
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import SHORTLY, Shop, method, shop
@@ -186,6 +188,22 @@ def test_runs_of_edits_outside_submissions_are_forked(tmp_path: Path) -> None:
         told = found.run(FORKED, method('test_notes'), cell=mutated, conditions=withheld).verdicts
         assert [one and one.outcome for one in told] == [Outcome.PASS, Outcome.ERROR]
         assert found.verdict(method('test_finds_nothing')).outcome is Outcome.PASS
+
+
+@pytest.mark.slow
+def test_mutant_that_never_ends_while_loading_has_a_limit_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(test_runs, 'LEAST_CPU_LIMIT', 3.0)
+    files = {'till/__init__.py': CODE, 'tests/test_till.py': TESTS}
+    endless = CellEdits(code=(('till/__init__.py', b'while True:\n    pass\n'),))
+    with shop(tmp_path, files, {'tests/more.txt': ''}, own_edits=True) as found:
+        assert found.verdict(FORKED).outcome is Outcome.PASS
+        cell = found.cell(found.new, found.new, endless)
+        limited = replace(SHORTLY, sources=MainSources(), cpu_limit=2.0)
+        batch = found.run(FORKED, cell=cell, conditions=limited)
+        assert [verdict and verdict.outcome for verdict in batch.verdicts] == [Outcome.ERROR]
+        assert batch.cpu_seconds < LOADING_SECONDS / 4
 
 
 def test_tree_that_shadows_an_import_of_pytest_is_not_forked(place: Shop) -> None:
