@@ -25,6 +25,8 @@ def replace(language: str, source: str, wanted: str) -> str:
         ('python', "slug('Two Words') == 'two-words'", 'words', "slug('Two Xords') == 'two-xords'"),
         ('python', "micro('.123456789') == 123456", '123456', "micro('.223456789') == 223456"),
         ('python', 'first(2) + x2 == 2.5 or 12', '2', 'first(3) + x2 == 3.5 or 12'),
+        ('python', "pick('a', 'ab') == 'A' + 'a b'", 'a', "pick('b', 'ab') == 'B' + 'a b'"),
+        ('go', 'got := Pick(`ab`, "cab")', 'ab', 'got := Pick(`bb`, "cab")'),
         ('java', 'of("zoo\\nzoo"); // "zoo"', 'zoo', 'of("yoo\\nyoo"); // "zoo"'),
         ('go', 'got := Sum(9, 10) // 9', '9', 'got := Sum(8, 10) // 9'),
     ],

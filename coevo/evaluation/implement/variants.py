@@ -31,10 +31,11 @@ from coevo.model.words import Outcome
 # running it.
 
 _NUMBER = rb'(?P<number>(?<![\w.])\d+(?:\.\d+)?(?![\w.]))'
-_PIECE = re.compile(rb'\d+|[A-Za-z]{3,}')
+# A number, a word, or one or two letters that are a whole string.
+_PIECE = re.compile(rb'\d+|[A-Za-z]{3,}|(?<=[\'"`])[A-Za-z]{1,2}(?=[\'"`])')
 _ESCAPE = re.compile(rb'\\.', re.DOTALL)
 # A shorter text is replaced only where it is a whole piece: it occurs in others by chance.
-_LEAST_PART = 2
+_LEAST_PART, _LEAST_LETTERS = 2, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +109,8 @@ def _find_literals(
 
 
 def _find_offsets(text: bytes, wanted: bytes) -> Iterator[int]:
-    if len(wanted) < _LEAST_PART:
-        yield from (piece.start() for piece in _PIECE.finditer(text) if piece[0] == wanted)
+    if len(wanted) < (_LEAST_LETTERS if wanted.isalpha() else _LEAST_PART):
+        yield from (piece.start() for piece in _PIECE.finditer(text) if piece[0].lower() == wanted)
         return
     yield from (match.start() for match in re.finditer(re.escape(wanted), text.lower()))
 
