@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from coevo.engine.results import Cost, Step
 from coevo.evaluation.judging.start_states import restore_sibling_files
@@ -25,7 +25,7 @@ from coevo.measures.reversals import measure_reversals
 from coevo.model.dependencies import Revised, select_called_or_all_dependencies
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ReversalRow
-from coevo.model.records import compute_short_hash
+from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.segment import MeasureRecord, MethodMeasures, Segment
 from flows.budgets import build_timing_rows, list_cost_laps
 from flows.study.execution import add_coverage
@@ -137,6 +137,7 @@ class _SegmentMeasuring:
     built: BuiltPair
     override: str | None
     cost: Cost
+    slowest: dict[TestMethod, float] = field(default_factory=dict)
 
     def make_gold_tests(self, rows: Sequence[MethodRow]) -> tuple[GoldTest, ...]:
         """Return the tests of rows, each with all its dependencies and the files of its start."""
@@ -213,5 +214,8 @@ class _SegmentMeasuring:
 
     def _make_runner(self) -> EditedCellRunner:
         return EditedCellRunner(
-            built=self.built, repository=self.repository, override=self.override
+            built=self.built,
+            repository=self.repository,
+            override=self.override,
+            slowest=self.slowest,
         )

@@ -20,6 +20,10 @@ Files = tuple[tuple[str, bytes | None], ...]
 
 RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 
+# A test that is known to pass may use this many times its CPU time where a change is undone, and at
+# least so many seconds. The old code may be slow: a change may have made it faster.
+_SLOWER_THAN_PASSING, _LEAST_CPU_LIMIT = 10, 20.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldTest:
@@ -47,6 +51,7 @@ class EditedCellRunner:
                  edit, so that a test cannot notice an edit in the text of a source
     confirms     whether `run_and_confirm` repeats a failure, which may be a chance event
     unstable     methods that did not fail again when a failure was repeated
+    slowest      the most CPU seconds of each method that has passed; runners may share it
     cpu_seconds  CPU time of the sandboxed programs so far
     """
 
@@ -58,6 +63,7 @@ class EditedCellRunner:
     sources: MainSources | None = None
     confirms: bool = False
     unstable: set[TestMethod] = field(default_factory=set)
+    slowest: dict[TestMethod, float] = field(default_factory=dict)
     cpu_seconds: float = 0.0
 
     @property
@@ -143,16 +149,24 @@ class EditedCellRunner:
             if verdict is not None and verdict.outcome is Outcome.INFRA:
                 raise Transient(f'a test process did not start: {verdict.message.strip()}')
             verdicts[index] = verdict
+            self._note_pass(methods[index], verdict)
         return tuple(verdicts)
+
+    def _note_pass(self, method: TestMethod, verdict: Verdict | None) -> None:
+        if verdict is not None and verdict.outcome is Outcome.PASS:
+            self.slowest[method] = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
 
     def run_and_confirm(self, compiled: CompiledTests, method: TestMethod) -> Verdict:
         """Run a method alone; if failures are to be confirmed, run a failing method again.
 
         If it does not fail again, the method is added to `unstable`. The first verdict is returned.
+        The CPU limit is ten times the slowest pass that this runner knows, at least 20 seconds.
         """
-        verdict = self.run_alone(compiled, method, None)
+        slowest = self.slowest.get(method)
+        limit = None if slowest is None else max(_LEAST_CPU_LIMIT, _SLOWER_THAN_PASSING * slowest)
+        verdict = self.run_alone(compiled, method, limit)
         must_confirm = self.confirms and verdict.outcome in RUN_AND_BROKEN
-        if must_confirm and not self.run_alone(compiled, method, None).outcome.is_broken:
+        if must_confirm and not self.run_alone(compiled, method, limit).outcome.is_broken:
             self.unstable.add(method)
         return verdict
 

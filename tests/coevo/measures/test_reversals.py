@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from coevo.measures import edited_cells
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependencies import Revised
 from coevo.model.quality import ReversalRow, ReversalStatus
 from coevo.model.words import Outcome
-from tests.coevo.measures.shop import gold, opened
+from tests.coevo.measures.shop import NEW, PATH, gold, opened
+from tests.projects import source
 
 pytestmark = pytest.mark.jvm
 
@@ -110,3 +112,17 @@ def test_reversals_beyond_the_run_limit_are_not_run(
     assert len(run) == 1
     assert set(run) < set(found)
     assert {row.outcome for row in set(rows) - set(run)} == {None}
+
+
+@pytest.mark.slow
+def test_undone_change_that_never_ends_is_limited_by_the_time_of_the_pass(
+    runner: EditedCellRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edited_cells, '_LEAST_CPU_LIMIT', 4.0)
+    method = gold('sums').method
+    assert runner.run_alone(runner.compile('.'), method, None).outcome is Outcome.PASS
+    endless = source('Shop', NEW.replace('return 7;', 'while (true) { }'))[PATH]
+    compiled = runner.compile('.', (PATH, endless.encode()))
+    spent = runner.cpu_seconds
+    assert runner.run_and_confirm(compiled, method).outcome is Outcome.TIMEOUT
+    assert runner.cpu_seconds - spent < 30
