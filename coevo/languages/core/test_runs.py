@@ -165,6 +165,9 @@ def _run_once(sandbox: Sandbox, job: Job, run: TestRun[Report]) -> RunResult[Rep
     return RunResult(heard=heard, status=status, cpu_seconds=used, noise=noise)
 
 
+_LEAST_LOADING = 20.0
+
+
 @dataclass(slots=True, kw_only=True)
 class PassingTimes:
     """The longest CPU time in seconds of each test that has passed, for one pair.
@@ -183,12 +186,12 @@ class PassingTimes:
     def choose_loading_limit(self, usual: float) -> float:
         """Return the CPU limit before the first test, for code that is edited to fail.
 
-        It is ten times the slowest process with a pass, at least 60 seconds and at most `usual`:
+        It is ten times the slowest process with a pass, at least 20 seconds and at most `usual`:
         a mutant may never end while the code is loaded.
         """
         if self.slowest_process is None:
             return usual
-        return min(usual, max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self.slowest_process))
+        return min(usual, max(_LEAST_LOADING, SLOWER_THAN_PASSING * self.slowest_process))
 
     def note_process(self, cpu_seconds: float) -> None:
         """Remember the CPU time of a process in which a test has passed."""

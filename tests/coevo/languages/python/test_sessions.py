@@ -194,7 +194,7 @@ def test_runs_of_edits_outside_submissions_are_forked(tmp_path: Path) -> None:
 def test_mutant_that_never_ends_while_loading_has_a_limit_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(test_runs, 'LEAST_CPU_LIMIT', 3.0)
+    monkeypatch.setattr(test_runs, '_LEAST_LOADING', 3.0)
     files = {'till/__init__.py': CODE, 'tests/test_till.py': TESTS}
     endless = CellEdits(code=(('till/__init__.py', b'while True:\n    pass\n'),))
     with shop(tmp_path, files, {'tests/more.txt': ''}, own_edits=True) as found:
