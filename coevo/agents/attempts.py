@@ -48,7 +48,7 @@ from coevo.evaluation.judging.start_states import (
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.git.clones import NoRepository
-from coevo.git.repository import Repository
+from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.kits import Kits
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Bug, Fatal, Transient, catch_bug
@@ -236,7 +236,7 @@ class _AttemptRunner:
         task = turn.task
         try:
             bug = catch_bug(partial(self._attempt_and_save, sandbox, turn))
-        except Transient as error:
+        except (CorruptObject, Transient) as error:  # a clone may lack a file of one start state
             if self._over.is_set():  # what ended the run is said
                 return
             self._say(f'{task.task_id} could not be attempted: {error}')

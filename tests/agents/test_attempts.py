@@ -404,6 +404,22 @@ def test_task_with_a_wrong_start_file_checksum_is_reported_and_not_attempted(
     assert summary.without[0].startswith(f'{0:016x}: the start file has the checksum')
 
 
+def test_file_that_the_clone_lacks_is_trouble_of_its_task_alone(scenario: Scenario) -> None:
+    repository = scenario.folder / 'repository'
+    clone = scenario.folder / 'store' / 'clones' / 'local+a.git'
+    later = commit(repository, 'more', {TEST_FILE: GOLD, 'A.java': 'class A {  }'})
+    git(clone, 'fetch', '-q', str(repository), later)
+    first, second = scenario.tasks
+    oid = git(clone, 'rev-parse', f'{first.new_rev}:A.java').strip()
+    (clone / 'objects' / oid[:2] / oid[2:]).unlink()
+    tasks = (first, dataclasses.replace(second, new_rev=later))
+    summary = make_unfinished_attempts(scenario.plan('true', tasks=tasks))
+    assert [attempt.task_id for attempt in summary.attempts] == [second.task_id]
+    (trouble,) = summary.troubled
+    assert trouble.task_id == first.task_id
+    assert f'object {oid} is missing' in trouble.reason
+
+
 def test_attempt_without_a_sandbox_is_refused(scenario: Scenario) -> None:
     with pytest.raises(Fatal, match='one of bubblewrap, docker'):
         make_unfinished_attempts(scenario.plan('true', sandbox='none'))
