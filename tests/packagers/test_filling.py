@@ -438,6 +438,16 @@ def test_folder_that_holds_something_else_is_left_alone(
     assert files(out) == before
 
 
+def test_file_of_the_user_in_a_filled_folder_is_not_lost(world: World, tmp_path: Path) -> None:
+    out = tmp_path / 'out'
+    fill_edition(world.edition, out, None, FillSelection(repositories=('example/ferry',)))
+    (out / 'notes.txt').write_text('mine')
+    before = files(out)
+    with pytest.raises(Fatal, match=r'has notes\.txt, which is no part of the snapshot'):
+        fill_edition(world.edition, out, None)
+    assert files(out) == before
+
+
 def test_verification_finds_a_row_that_hides_what_is_withheld(world: World, tmp_path: Path) -> None:
     changed = Path(shutil.copytree(world.release, tmp_path / 'changed'))
     manifest = json.loads((changed / 'manifest.json').read_text())

@@ -115,11 +115,24 @@ def choose_base(edition: Path, content: Mapping[str, Any], out: Path) -> Path | 
     if hashlib.sha256((out / MANIFEST).read_bytes()).hexdigest() == release:
         return None
     try:
-        about = load_manifest(out).get('edition') or {}
+        filled = load_manifest(out)
     except DamagedSnapshot:
-        about = {}
+        filled = {}
+    about = filled.get('edition') or {}
     if about.get('kind') != PARTIAL or about.get('manifest_sha256') != release:
         raise Fatal(
             f'{out} is there already and was not filled from this edition; name another folder'
         )
+    _refuse_foreign_entries(out, filled)
     return out
+
+
+def _refuse_foreign_entries(folder: Path, content: Mapping[str, Any]) -> None:
+    """Raise Fatal if a filled folder has something of the user's, which filling would remove."""
+    own = {MANIFEST, *(name.partition('/')[0] for name in content['files'])}
+    foreign = sorted(path.name for path in folder.iterdir() if path.name not in own)
+    if foreign:
+        raise Fatal(
+            f'{folder} has {foreign[0]}, which is no part of the snapshot and would be lost; move it '
+            'out of the folder'
+        )
