@@ -29,7 +29,6 @@ from coevo.snapshots.code_free.hydration import (
     describe_parquet_writer,
     refresh_croissant,
 )
-from coevo.snapshots.code_free.texts import load_file_rows
 from coevo.snapshots.local_copy import TIMINGS, open_local_copy
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifests import (
@@ -40,7 +39,7 @@ from coevo.snapshots.manifests import (
     refuse_without_gold,
 )
 from coevo.snapshots.snapshot import load_manifest
-from coevo.snapshots.table_files import write_table_file
+from coevo.snapshots.table_files import iterate_rows, write_table_file
 from coevo.snapshots.verification import verify_folder
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
@@ -68,7 +67,7 @@ def blank_texts(row: dict[str, Any], paths: Iterable[str]) -> None:
 def rewrite_table_file(file: Path, target: Path, table: str, hide: HideTexts) -> None:
     """Write a file of a table whose rows hide texts."""
     schema = build_table_schema(table, code_free=True)
-    rows = map(hide, load_file_rows(file))
+    rows = map(hide, iterate_rows(file))
     write_table_file(target, table, schema, rows, partial(build_table_of_plain_rows, schema))
 
 

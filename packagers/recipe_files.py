@@ -27,11 +27,11 @@ from coevo.snapshots.code_free.recipes import (
     TextSource,
     decode_blob,
 )
+from coevo.snapshots.table_files import iterate_rows
 from packagers.licensing import AttributionSection
 from packagers.row_files import Sorter
 from packagers.slices import SliceIndex
 
-_ROWS = 2_000
 _PLACED = tuple(PLACES.names)
 
 # Columns that name files, in rows and in nested fields.
@@ -146,7 +146,7 @@ class RecipeWriter:
         for name in names:
             table = Path(name).parts[1]
             columns = sorted(find_third_party_paths(TABLES[table])) if table in TABLES else ()
-            for number, row in enumerate(_load_file_rows(self._full / name)) if columns else ():
+            for number, row in enumerate(iterate_rows(self._full / name)) if columns else ():
                 if row['pair_id'] in self._filled:
                     continue
                 repo, _, _ = pairs[row['pair_id']]
@@ -311,10 +311,4 @@ def _get_revisions(row: Mapping[str, Any]) -> Revisions:
 
 def _load_rows(folder: Path, table: str) -> Iterator[Mapping[str, Any]]:
     for file in sorted((folder / 'data' / table).glob('*.parquet')):
-        yield from _load_file_rows(file)
-
-
-def _load_file_rows(file: Path) -> Iterator[Mapping[str, Any]]:
-    with pq.ParquetFile(file) as parquet:
-        for batch in parquet.iter_batches(batch_size=_ROWS):
-            yield from batch.to_pylist()
+        yield from iterate_rows(file)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.reasons import Reason
@@ -25,6 +24,7 @@ from coevo.model.words import Stage
 from coevo.prompts import add_canary
 from coevo.snapshots import snapshot
 from coevo.snapshots.locations import select_table_files
+from coevo.snapshots.table_files import iterate_rows
 from coevo.storage.place import Root
 from coevo.storage.places import open_place
 from packagers.row_files import Sorter
@@ -230,11 +230,7 @@ def _load_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield rows as dicts, without columns that an older schema lacks."""
     for file in _open_files(root, table):
-        with pq.ParquetFile(file) as parquet:
-            there = parquet.schema_arrow.names
-            wanted = [name for name in there if columns is None or name in columns]
-            for batch in parquet.iter_batches(columns=wanted):
-                yield from batch.to_pylist()
+        yield from iterate_rows(file, None if columns is None else sorted(columns))
 
 
 def _open_files(root: Root, table: str) -> Iterator[Path | pa.BufferReader]:

@@ -43,6 +43,23 @@ def write_table_file(
             file.write_table(group, row_group_size=size)
 
 
+def iterate_rows(
+    file: Path | pa.BufferReader, columns: Sequence[str] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a Parquet file as dictionaries, in their order.
+
+    Each row group is read for itself, since Arrow converts no batch with nested columns that begins
+    in one row group and ends in the next.
+
+    columns  names of the wanted columns; None for all. Those that the file lacks are left out
+    """
+    with pq.ParquetFile(file) as parquet:
+        names = [name for name in parquet.schema_arrow.names if columns is None or name in columns]
+        for group in range(parquet.num_row_groups):
+            for batch in parquet.iter_batches(_ROWS, row_groups=[group], columns=names):
+                yield from batch.to_pylist()
+
+
 def _list_dictionary_columns(
     fields: Sequence[pa.Field] | pa.Schema, prefix: str = ''
 ) -> Iterator[str]:

@@ -26,14 +26,13 @@ from coevo.snapshots.code_free.texts import (
     TextPosition,
     find_table_of_file,
     find_text_columns,
-    load_file_rows,
     restore_release_schema,
 )
 from coevo.snapshots.local_copy import TIMINGS
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifests import PARTIAL
 from coevo.snapshots.snapshot import load_manifest
-from coevo.snapshots.table_files import write_table_file
+from coevo.snapshots.table_files import iterate_rows, write_table_file
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.bounded_reading import UnreadableContent, format_size, parse_json
@@ -196,7 +195,7 @@ def _check_space(base: Path, made: Path, *, is_partial: bool) -> None:
 def _list_all_pairs_by_repository(base: Path) -> FilledPairs:
     by_repo: dict[str, set[str]] = {}
     for file in sorted((base / 'data/pairs').glob('*.parquet')):
-        for row in load_file_rows(file):
+        for row in iterate_rows(file):
             by_repo.setdefault(row['repo'], set()).add(row['pair_id'])
     return by_repo
 
@@ -320,7 +319,7 @@ def _fill_rows(
     before: Collection[str],
 ) -> Iterator[dict[str, Any]]:
     places = texts.list_positions(name)
-    for number, row in enumerate(load_file_rows(file)):
+    for number, row in enumerate(iterate_rows(file)):
         is_whole = whole is None or row['pair_id'] in whole
         if is_whole and row['pair_id'] not in before:
             for position in places.get(number, ()):

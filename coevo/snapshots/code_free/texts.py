@@ -31,6 +31,7 @@ from coevo.snapshots.code_free.recipes import (
     decode_blob,
     join_pieces,
 )
+from coevo.snapshots.table_files import iterate_rows
 
 # The texts that an edition omits, restored from clones.
 
@@ -195,7 +196,6 @@ def make_damaged_error(folder: Path) -> DamagedSnapshot:
 
 # The data files of an edition, read as they are, whatever the schema version.
 
-_ROWS = 2_000  # read at once
 
 # Tables by the name of their folder; schema 2 had other names.
 _TABLES = {name: name for name in TABLES} | {was: name for name, was in schema_2.TABLES.items()}
@@ -234,14 +234,7 @@ def load_rows(folder: Path, table: str) -> Iterator[Mapping[str, Any]]:
     The table must have the same name in all schema versions.
     """
     for file in sorted((folder / 'data' / table).glob('*.parquet')):
-        yield from load_file_rows(file)
-
-
-def load_file_rows(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a Parquet file as dictionaries, in their order."""
-    with pq.ParquetFile(file) as parquet:
-        for batch in parquet.iter_batches(batch_size=_ROWS):
-            yield from batch.to_pylist()
+        yield from iterate_rows(file)
 
 
 def restore_release_schema(schema: pa.Schema, table: str) -> pa.Schema:
