@@ -46,12 +46,14 @@ class MeasureOptions:
     repository  only tasks of this one; None is all of the store
     runs        most runs for one pair, also of pairs that were measured with another number; None
                 takes the number of the profile by which a pair was mined
+    keep_stale  whether pairs that other code measured stay as they are
     local       folder of clones, as in MineOptions
     """
 
     store: Root
     repository: str | None = None
     runs: int | None = None
+    keep_stale: bool = False
     jobs: int = 1
     local: Path | None = None
 
@@ -97,14 +99,16 @@ class DueSegment:
 class PartitionMeasuring:
     """Measures what waits in one partition, whose lock the caller holds.
 
-    runs      as in MeasureOptions
-    pair_ids  the pairs to look at; None is all of the partition
+    runs        as in MeasureOptions
+    keep_stale  as in MeasureOptions
+    pair_ids    the pairs to look at; None is all of the partition
     """
 
     store: Store
     partition: Partition
     report: MeasureReport
     runs: int | None = None
+    keep_stale: bool = False
     jobs: int = 1
     listener: Listener = SILENT
     pair_ids: AbstractSet[str] | None = None
@@ -134,7 +138,8 @@ class PartitionMeasuring:
             settings = choice.choose(pair_id)
             name = names.get(segment.key)
             record = name and measures.load_measures(self.store.storage, self.partition, name)
-            if not settings.measures_something or (record and settings.is_met_by(record)):
+            is_met = record and (self.keep_stale or settings.is_met_by(record))
+            if is_met or not settings.measures_something:
                 self.report.known += 1
                 continue
             due = DueSegment(segment=segment, settings=settings)
@@ -263,6 +268,7 @@ def _measure_partition(
             partition=partition,
             report=report,
             runs=options.runs,
+            keep_stale=options.keep_stale,
             jobs=options.jobs,
             listener=listener,
         )

@@ -37,6 +37,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'were measured with another number are measured again (default: as the profile of the pair '
         'says, and none again)',
     )
+    verb.add_argument(
+        '--keep-stale',
+        action='store_true',
+        help='leave pairs as they are that another version of coevo measured, or with another --runs',
+    )
     add_jobs_option(verb)
     verb.set_defaults(run=_run)
 
@@ -53,6 +58,7 @@ def _run(arguments: argparse.Namespace) -> int:
         store=arguments.store,
         repository=arguments.repository,
         runs=arguments.runs,
+        keep_stale=arguments.keep_stale,
         jobs=arguments.jobs,
     )
     with show_progress(open_console()) as listener:

@@ -120,6 +120,13 @@ def test_measuring_changes_no_segment(at_once: Path, labelled: Path) -> None:
     assert load_plain(labelled) == load_plain(at_once)
 
 
+def test_stale_measures_may_be_kept(labelled: Path) -> None:
+    assert measure(MeasureOptions(store=labelled, runs=2)).measured == 2
+    kept = measure(MeasureOptions(store=labelled, runs=4, keep_stale=True))
+    assert (kept.measured, kept.known) == (0, 2)
+    assert {record.number for record in load_records(labelled)} == {1}
+
+
 @pytest.mark.slow
 def test_pass_is_not_repeated_unless_another_number_of_runs_is_asked_for(labelled: Path) -> None:
     def run(runs: int | None) -> tuple[int, int]:
