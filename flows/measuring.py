@@ -16,6 +16,7 @@ from coevo.evaluation.judging.start_states import restore_sibling_files
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CellEdits
+from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.engine import BuiltPair
 from coevo.languages.table import offers_capability
 from coevo.languages.verdicts import RunConditions
@@ -25,7 +26,7 @@ from coevo.measures.reversals import measure_reversals
 from coevo.model.dependencies import Revised, select_called_or_all_dependencies
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ReversalRow
-from coevo.model.records import TestMethod, compute_short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.segment import MeasureRecord, MethodMeasures, Segment
 from flows.budgets import build_timing_rows, list_cost_laps
 from flows.study.execution import add_coverage
@@ -137,7 +138,7 @@ class _SegmentMeasuring:
     built: BuiltPair
     override: str | None
     cost: Cost
-    slowest: dict[TestMethod, float] = field(default_factory=dict)
+    passing: PassingTimes = field(default_factory=PassingTimes)
 
     def make_gold_tests(self, rows: Sequence[MethodRow]) -> tuple[GoldTest, ...]:
         """Return the tests of rows, each with all its dependencies and the files of its start."""
@@ -217,5 +218,5 @@ class _SegmentMeasuring:
             built=self.built,
             repository=self.repository,
             override=self.override,
-            slowest=self.slowest,
+            passing=self.passing,
         )

@@ -62,7 +62,7 @@ def main() -> int:
     module = next((each for each in test_file.parents if (each / 'pom.xml').is_file()), None)
     named = list(dict.fromkeys(part['name'].partition('#')[0] for part in task['code']))
     compiled = compile_module(module) if module is not None else ()
-    classes = [name for name in named if _find_class_file(name, compiled)]
+    classes = [name for name in named if compiled and _has_class_file(name, compiled[0])]
     if not classes:
         print('no class of a Maven module is named, or it does not compile', file=sys.stderr)
         return NO_CLASS
@@ -94,9 +94,9 @@ def compile_module(module: Path) -> Sequence[str]:
     return (str(classes), *filter(None, others.split(os.pathsep)))
 
 
-def _find_class_file(name: str, class_path: Sequence[str]) -> Path | None:
-    path = Path(*class_path[:1], f'{name.replace(".", "/")}.class')  # own name: in this sandbox
-    return path if class_path and path.is_file() else None
+def _has_class_file(name: str, folder: str) -> bool:
+    path = Path(folder, f'{name.replace(".", "/")}.class')  # own name: in this sandbox
+    return path.is_file()
 
 
 def run_randoop(classes: Sequence[str], package: str, class_path: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from coevo.git.repository import Repository
 from coevo.languages.cells import Build, CellEdits, CompiledTests
+from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import MainSources, RunConditions, Verdict
 from coevo.model.dependencies import Dependency
@@ -51,7 +52,7 @@ class EditedCellRunner:
                  edit, so that a test cannot notice an edit in the text of a source
     confirms     whether `run_and_confirm` repeats a failure, which may be a chance event
     unstable     methods that did not fail again when a failure was repeated
-    slowest      the most CPU seconds of each method that has passed; runners may share it
+    passing      how long passing methods took; runners may share it
     cpu_seconds  CPU time of the sandboxed programs so far
     """
 
@@ -63,7 +64,7 @@ class EditedCellRunner:
     sources: MainSources | None = None
     confirms: bool = False
     unstable: set[TestMethod] = field(default_factory=set)
-    slowest: dict[TestMethod, float] = field(default_factory=dict)
+    passing: PassingTimes = field(default_factory=PassingTimes)
     cpu_seconds: float = 0.0
 
     @property
@@ -149,12 +150,8 @@ class EditedCellRunner:
             if verdict is not None and verdict.outcome is Outcome.INFRA:
                 raise Transient(f'a test process did not start: {verdict.message.strip()}')
             verdicts[index] = verdict
-            self._note_pass(methods[index], verdict)
+            self.passing.note(methods[index], verdict)
         return tuple(verdicts)
-
-    def _note_pass(self, method: TestMethod, verdict: Verdict | None) -> None:
-        if verdict is not None and verdict.outcome is Outcome.PASS:
-            self.slowest[method] = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
 
     def run_and_confirm(self, compiled: CompiledTests, method: TestMethod) -> Verdict:
         """Run a method alone; if failures are to be confirmed, run a failing method again.
@@ -162,7 +159,7 @@ class EditedCellRunner:
         If it does not fail again, the method is added to `unstable`. The first verdict is returned.
         The CPU limit is ten times the slowest pass that this runner knows, at least 20 seconds.
         """
-        slowest = self.slowest.get(method)
+        slowest = self.passing.find_slowest_pass(method)
         limit = None if slowest is None else max(_LEAST_CPU_LIMIT, _SLOWER_THAN_PASSING * slowest)
         verdict = self.run_alone(compiled, method, limit)
         must_confirm = self.confirms and verdict.outcome in RUN_AND_BROKEN

@@ -183,6 +183,10 @@ class PassingTimes:
         """Return the CPU limit of a test in seconds: ten times its slowest pass, at least 60."""
         return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
 
+    def find_slowest_pass(self, method: TestMethod) -> float | None:
+        """Return the longest CPU time in seconds of a test's passes; None if none is noted."""
+        return self._slowest.get(method)
+
     def choose_loading_limit(self, usual: float) -> float:
         """Return the CPU limit before the first test, for code that is edited to fail.
 

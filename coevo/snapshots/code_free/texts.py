@@ -196,7 +196,6 @@ def make_damaged_error(folder: Path) -> DamagedSnapshot:
 
 # The data files of an edition, read as they are, whatever the schema version.
 
-
 # Tables by the name of their folder; schema 2 had other names.
 _TABLES = {name: name for name in TABLES} | {was: name for name, was in schema_2.TABLES.items()}
 
