@@ -7,7 +7,7 @@ seen and why each repository was kept or dropped.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -33,11 +33,12 @@ from miners.discovery.candidates import (
     find_reason_against,
 )
 from miners.discovery.github import (
+    ROOTS_AT_ONCE,
     SearchHits,
     SearchOutcome,
     add_contributor_count,
-    add_root_facts,
     discover_repositories,
+    find_root_contents,
     look_up_repository,
 )
 from miners.discovery.github_requests import PUBLIC_API, GitHubApi, RequestCounts, RetryLimits
@@ -46,7 +47,6 @@ from miners.discovery.github_requests import PUBLIC_API, GitHubApi, RequestCount
 
 # After so many unanswered requests in a row, the rest waits for the next crawl.
 _GIVE_UP = 3
-_WITHOUT_POM = (RootContent.NO_BUILD_FILE, RootContent.EMPTY)
 
 _T = TypeVar('_T')
 
@@ -92,6 +92,7 @@ class Survey:
         self._known = known
         self._listener = listener
         self._silent = 0
+        self._roots: dict[int, RootContent | None] = {}
         self._keys = dict(known.keys)
         self._taken = {key.lower() for key in known.keys.values()}
 
@@ -107,6 +108,27 @@ class Survey:
             self.rows[number] = self._build_row(seen, Presence.SEARCH, etag)
         else:
             self.rows[number] = self._look_up_missed_repository(number)
+
+    def ask_for_roots(self, repositories: Sequence[RepositoryMetadata]) -> None:
+        """Ask for the roots of some repositories with one request, before their rows are added.
+
+        Those are left out whose root is known, or that have a reason against them without it.
+        """
+        due = [seen for seen in repositories if self._needs_root(seen)]
+        if not due:
+            return
+        answers = self._try_asking(
+            partial(find_root_contents, self._api, due, self._profile.build_files)
+        )
+        self._roots |= answers or dict.fromkeys(seen.github_id for seen in due)
+
+    def _needs_root(self, seen: RepositoryMetadata) -> bool:
+        return (
+            self._profile.build_file
+            and self._assign_key(seen) not in self._known.withdrawn
+            and check_metadata(self._profile, seen) is None
+            and not _is_root_current(seen, self._known.find_latest_row(seen.github_id))
+        )
 
     def _look_up_missed_repository(self, number: int) -> RepositorySeen:
         """Request a known repository that no search finds any more, and return its row.
@@ -171,10 +193,12 @@ class Survey:
         if check_metadata(self._profile, seen) is not None:
             return facts, ()
         unanswered = []
-        if self._profile.build_file and facts.root not in _WITHOUT_POM:
-            new_facts = self._try_asking(partial(self._request_root_facts, seen, facts))
-            unanswered += ['root'] if new_facts is None else []
-            facts = new_facts or facts
+        if seen.github_id not in self._roots:  # no search found it
+            self.ask_for_roots([seen])
+        if seen.github_id in self._roots:
+            root = self._roots[seen.github_id]
+            unanswered += ['root'] if root is None else []
+            facts = dataclasses.replace(facts, root=root or facts.root)
         if self._profile.contributors and (
             not self._profile.build_file or facts.root is RootContent.BUILD_FILE
         ):
@@ -187,11 +211,6 @@ class Survey:
         """Return the facts that earlier crawls know; empty ones if they know none."""
         known_row = self._known.find_latest_row(seen.github_id)
         return _keep_valid_facts(seen, known_row) if known_row is not None else RepositoryFacts()
-
-    def _request_root_facts(
-        self, seen: RepositoryMetadata, facts: RepositoryFacts
-    ) -> RepositoryFacts:
-        return add_root_facts(self._api, seen.github_id, facts, self._profile.build_files)
 
     def _request_contributor_count(
         self, seen: RepositoryMetadata, facts: RepositoryFacts
@@ -228,14 +247,28 @@ class Survey:
 
 
 def _keep_valid_facts(seen: RepositoryMetadata, told: RepositorySeen) -> RepositoryFacts:
-    """Return known facts without those that a push may have changed and no ETag can check.
+    """Return known facts without those that a push may have changed.
 
-    The absence of a build file is such a fact: it is valid only until the next push.
+    A build file that was there stays known until GitHub says that it is gone; the absence of one is
+    valid only until the next push.
     """
-    pushed = told.pushed_at != seen.pushed_at or told.default_branch != seen.default_branch
-    if pushed and told.root in _WITHOUT_POM:
+    if told.root is not RootContent.BUILD_FILE and _is_pushed(seen, told):
         return dataclasses.replace(told.facts, root=None)
     return told.facts
+
+
+def _is_root_current(seen: RepositoryMetadata, told: RepositorySeen | None) -> bool:
+    """Return whether the content of the root is known, and nothing was pushed since."""
+    return (
+        told is not None
+        and told.root is not None
+        and 'root' not in told.unanswered
+        and not _is_pushed(seen, told)
+    )
+
+
+def _is_pushed(seen: RepositoryMetadata, told: RepositorySeen) -> bool:
+    return told.pushed_at != seen.pushed_at or told.default_branch != seen.default_branch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,10 +344,15 @@ def _survey_all(
 ) -> None:
     numbers = sorted({*hits.repositories, *known.rows})
     with progress.write_rows_on_failure(survey.rows):
-        for done, number in enumerate(numbers, 1):
+        for done, number in enumerate(numbers):
+            if done % ROOTS_AT_ONCE == 0:
+                chunk = numbers[done : done + ROOTS_AT_ONCE]
+                survey.ask_for_roots(
+                    [hits.repositories[each] for each in chunk if each in hits.repositories]
+                )
             survey.add_row(hits, number)
             progress.count_row_and_write_periodically()
-            listener.step('repositories', done, len(numbers))
+            listener.step('repositories', done + 1, len(numbers))
 
 
 def _load_history(options: CrawlOptions, answers: Mapping[int, RepositorySeen]) -> CrawlHistory:

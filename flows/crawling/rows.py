@@ -55,7 +55,6 @@ class RepositorySeen:
     first_seen: str
     last_seen: str
     lookup_etag: str | None
-    root_etag: str | None
     contributors_etag: str | None
 
     @property
@@ -81,15 +80,20 @@ def copy_fields(record: type[_Part], whole: object, **more: object) -> _Part:
 
 
 def parse_repository_row(row: dict[str, Any]) -> RepositorySeen:
-    """Parse a row of the table, where closed choices are stored as text."""
+    """Parse a row of the table, where closed choices are stored as text.
+
+    Columns of older crawls that are not recorded any more are ignored.
+    """
     reason, root = row['reason'], row['root']
+    names = {item.name for item in dataclasses.fields(RepositorySeen)}
     closed = {
         'presence': Presence(row['presence']),
         'reason': CandidateReason(reason) if reason is not None else None,
         'root': RootContent(root) if root is not None else None,
         'unanswered': tuple(row['unanswered']),
     }
-    return RepositorySeen(**{**row, **closed})
+    known: dict[str, Any] = {**row, **closed}
+    return RepositorySeen(**{name: known[name] for name in names})
 
 
 class EventKind(StrEnum):

@@ -86,7 +86,8 @@ def _format_report(report: CrawlReport) -> Iterator[str]:
         yield 'events: ' + ', '.join(f'{kind} {count}' for kind, count in sorted(kinds.items()))
     requests = report.requests
     yield (
-        f'requests: {requests.counted["search"]} searches and {requests.counted["core"]} others counted, '
+        f'requests: {requests.counted["search"]} searches, {requests.counted["graphql"]} of GraphQL '
+        f'and {requests.counted["core"]} others counted, '
         f'{requests.unchanged} unchanged, {sum(requests.failed.values())} failed, '
         f'{requests.waited:.0f} s waited'
     )

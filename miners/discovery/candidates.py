@@ -293,7 +293,6 @@ class RepositoryFacts:
     """
 
     root: RootContent | None = None
-    root_etag: str | None = None
     at_least_contributors: int | None = None
     contributors_etag: str | None = None
 

@@ -5,9 +5,10 @@ PyGithub's own retries are off: they would sleep up to an hour while another tok
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter
-from collections.abc import Callable, ItemsView, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,21 +17,88 @@ import requests
 import urllib3
 from github import Auth, Github
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass
+from requests.adapters import HTTPAdapter
 
 from coevo.model.errors import Fatal, Transient
 from coevo.storage.bounded_reading import UnreadableContent, parse_json, read_stream
 from coevo.storage.fetching import retry
 from miners.discovery.budgets import Clock, GitHubToken, Resource, TokenBudgets
 
-# The maximal number of values in an answer; a page of a hundred repositories has 30,000.
-_MOST_VALUES = 500_000
-
 PUBLIC_API = 'https://api.github.com'
+
+# Limits of one answer. A page of a hundred repositories has a MiB and 30,000 values.
+_MOST_BYTES = 32 << 20
+_MOST_VALUES = 500_000
+_SECONDS = 300.0
 
 # An address without a user's name and secret, which would show up in messages.
 _ADDRESS = re.compile(r'https?://[\w.:\[\]-]+(/[\w./-]*)?')
 _ANSWERS = frozenset({200, 204, 304, 404, 409, 410, 422, 451})
 _LIMITED = ('rate limit', 'please retry your request again later', 'abuse detection')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryLimits:
+    """Limits on retries and waits; times are in seconds.
+
+    attempts       tries of one request while the server fails
+    pause          before the second try; doubled each time, up to `longest_pause`
+    secondary      the wait after a secondary limit that does not say how long it lasts
+    longest_limit  a limit that lasts longer ends the crawl
+    refusals       refusals in a row for each token, without an answer between them, that end the
+                   crawl
+    timeout        for an answer to begin, and between its parts
+    """
+
+    attempts: int = 6
+    pause: float = 1.0
+    longest_pause: float = 60.0
+    secondary: float = 60.0
+    longest_limit: float = 3700.0
+    refusals: int = 20
+    timeout: int = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """An answer that is no failure; `data` is None without a body, as with 204 and 304."""
+
+    status: int
+    data: Any
+    etag: str | None
+
+    @property
+    def message(self) -> str:
+        """The message of an error, empty if it has none."""
+        return str(self.data.get('message', '')) if isinstance(self.data, dict) else ''
+
+
+@dataclass(slots=True)
+class RequestCounts:
+    """The requests of a crawl.
+
+    counted    requests that count against a budget, by resource
+    unchanged  answers 304, which do not count
+    failed     failed tries, by kind
+    waited     seconds waited
+    """
+
+    counted: Counter[str] = field(default_factory=Counter)
+    unchanged: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    waited: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """A GET request with parameters; with `body` the GraphQL query that is POSTed."""
+
+    path: str
+    resource: Resource
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    etag: str | None = None
+    affinity: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +152,33 @@ class GitHubApi:
 
         Raises: Transient if the server does not recover; Fatal if it accepts none of the tokens.
         """
+        return self._ask(
+            _Request(
+                path=path,
+                resource=resource,
+                parameters=parameters,
+                etag=etag,
+                affinity=affinity,
+            )
+        )
+
+    def query(self, text: str, variables: Mapping[str, str]) -> dict[str, Any]:
+        """Return the data of a GraphQL query, in which None stands for what GitHub does not find.
+
+        Raises: Transient if the server does not recover or refuses the query; Fatal as `get`.
+        """
+        body = {'query': text, 'variables': dict(variables)}
+        reply = self._ask(_Request(path='/graphql', resource=Resource.GRAPHQL, body=body))
+        if reply.status != 200:
+            raise Transient(f'GitHub does not take a query: {reply.message}')
+        data: dict[str, Any] = reply.data['data']
+        return data
+
+    def _ask(self, request: _Request) -> Reply:
         patience = self._patience
-        ask = partial(self._ask_until_granted, path, parameters, resource, etag, affinity)
         try:
             return retry(
-                ask,
+                partial(self._ask_until_granted, request),
                 tries=patience.attempts,
                 pause=patience.pause,
                 longest_pause=patience.longest_pause,
@@ -96,33 +186,26 @@ class GitHubApi:
                 sleep=self._sleep,
             )
         except _NoAnswer as error:
-            raise Transient(f'GitHub did not answer {path}: {error}') from None
+            raise Transient(f'GitHub did not answer {request.path}: {error}') from None
 
     def close(self) -> None:
         """Close the connections of all tokens."""
         for client in self._clients.values():
             client.close()
 
-    def _ask_until_granted(
-        self,
-        path: str,
-        parameters: Mapping[str, Any],
-        resource: Resource,
-        etag: str | None,
-        affinity: int,
-    ) -> Reply:
+    def _ask_until_granted(self, request: _Request) -> Reply:
         """Send a request until it meets no limit; waiting for a limit is no failed attempt.
 
         Raises: _NoAnswer.
         """
         for _ in range(self._patience.refusals * len(self._clients)):
-            token = self._wait_for_token(resource, affinity)
-            result = self._ask_once(token, path, parameters, resource, etag)
+            token = self._wait_for_token(request.resource, request.affinity)
+            result = self._ask_once(token, request)
             if isinstance(result, Reply):
                 return result
             if result.pause:
                 raise _NoAnswer(result.sentence)
-        raise Transient(f'GitHub refused {path} again and again, for its limits')
+        raise Transient(f'GitHub refused {request.path} again and again, for its limits')
 
     def _wait_for_token(self, resource: Resource, affinity: int) -> GitHubToken:
         while True:
@@ -138,49 +221,39 @@ class GitHubApi:
         self.requests.waited += seconds
         self._clock.sleep(max(0.0, seconds))
 
-    def _ask_once(
-        self,
-        token: GitHubToken,
-        path: str,
-        parameters: Mapping[str, Any],
-        resource: Resource,
-        etag: str | None,
-    ) -> Reply | _FailedTry:
-        sent = _send_request(self._clients[token.number], path, parameters, etag)
+    def _ask_once(self, token: GitHubToken, request: _Request) -> Reply | _FailedTry:
+        sent = _send_request(self._clients[token.number], request)
         if isinstance(sent, _FailedTry):
             return self._count_failure(sent)
         status, headers, text = sent
-        self._budgets.note_headers(token, resource, headers)
-        trouble = self._explain_failure(token, resource, status, headers, text)
-        return (
-            self._count_failure(trouble)
-            if trouble
-            else self._make_reply(resource, status, headers, text)
-        )
+        self._budgets.note_headers(token, request.resource, headers)
+        trouble = self._explain_failure(token, status, headers, text)
+        if trouble is not None:
+            return self._count_failure(trouble)
+        return self._make_reply(request, status, headers, text)
 
     def _count_failure(self, trouble: _FailedTry) -> _FailedTry:
         self.requests.failed[trouble.kind] += 1
         return trouble
 
     def _make_reply(
-        self, resource: Resource, status: int, headers: Mapping[str, str], text: str
+        self, request: _Request, status: int, headers: Mapping[str, str], text: str
     ) -> Reply | _FailedTry:
         if status == 304:
             self.requests.unchanged += 1
         else:
-            self.requests.counted[resource] += 1
+            self.requests.counted[request.resource] += 1
         try:
             data = parse_json(text.encode(), most_values=_MOST_VALUES) if text else None
         except UnreadableContent:
             return self._count_failure(_FailedTry('no_json', 'its answer is no JSON'))
-        if data is None and status == 200:
-            return self._count_failure(_FailedTry('no_body', 'its answer is empty'))
+        if status == 200 and (data is None or (request.body is not None and not _has_data(data))):
+            return self._count_failure(_FailedTry('no_data', 'its answer is empty'))
         return Reply(status=status, data=data, etag=headers.get('etag'))
 
     def _explain_failure(
         self,
         token: GitHubToken,
-        resource: Resource,
         status: int,
         headers: Mapping[str, str],
         text: str,
@@ -221,22 +294,34 @@ class GitHubApi:
 
 
 def _send_request(
-    client: Github, path: str, parameters: Mapping[str, Any], etag: str | None
+    client: Github, request: _Request
 ) -> tuple[int, dict[str, str], str] | _FailedTry:
-    """Send one GET request, and return status, headers and body, or why it failed.
+    """Send a request once, and return status, headers and body, or why it failed.
 
     The token is in the request and in errors of the client, so neither leaves this function: errors
     are returned as kinds, not raised.
     """
-    headers = {'If-None-Match': etag} if etag else {}
+    requester, headers = client.requester, {'If-None-Match': request.etag} if request.etag else {}
     try:
-        status, got, text = client.requester.requestJson('GET', path, dict(parameters), headers)
+        if request.body is None:
+            status, got, text = requester.requestJson(
+                'GET', request.path, dict(request.parameters), headers
+            )
+        else:
+            status, got, text = requester.requestJson(
+                'POST', requester.graphql_url, input=dict(request.body)
+            )
     except requests.RequestException as error:
         return _FailedTry(type(error).__name__, type(error).__name__)
     # PyGithub raises this for redirects, such as to a proxy's or a portal's page
     except RuntimeError:
         return _FailedTry('redirect', 'it leads to another host')
     return status, {name: str(value) for name, value in got.items()}, text
+
+
+def _has_data(answer: object) -> bool:
+    """Return whether the answer to a GraphQL query has data beside the errors that it may have."""
+    return isinstance(answer, dict) and isinstance(answer.get('data'), dict)
 
 
 def _parse_seconds(text: str, otherwise: float) -> float:
@@ -261,42 +346,11 @@ def _make_client(base: str, token: GitHubToken, timeout: int) -> Github:
     return client
 
 
-# The rest makes PyGithub's connections read answers within limits of bytes and seconds, compressed
-# or not.
-
-# A page of a hundred repositories has a MiB.
-_MOST_BYTES = 32 << 20
-_SECONDS = 300.0
+# The rest makes PyGithub read answers within limits of bytes and seconds, compressed or not.
 
 
 class UnreadableAnswer(requests.RequestException):
     """An answer that is too long, or comes too slowly."""
-
-
-def limit_answer_sizes(client: Github) -> None:
-    """Make a client limit its answers; call this before its first request.
-
-    PyGithub can replace its connections only for all clients at once, and then drops each
-    connection after one answer; so a private attribute of this client is set.
-    """
-    requester: Any = client.requester
-    kind = requester._Requester__connectionClass
-    requester._Requester__connectionClass = _BOUNDED[kind]
-
-
-class _GitHubAnswer:
-    """The part of a response that PyGithub reads."""
-
-    def __init__(self, status: int, headers: ItemsView[str, str], text: str) -> None:
-        self.status, self._headers, self._text = status, headers, text
-
-    def getheaders(self) -> ItemsView[str, str]:
-        """Return the headers of the response."""
-        return self._headers
-
-    def read(self) -> str:
-        """Return the body of the response."""
-        return self._text
 
 
 class _UnpackedStream:
@@ -310,96 +364,42 @@ class _UnpackedStream:
         return self._raw.read1(size, decode_content=True)
 
 
-class _BoundedHttpConnection(HTTPRequestsConnectionClass):
-    def getresponse(self) -> Any:
-        """Return the answer, read within the limits."""
-        return _get_answer(self, self.session.get)
-
-
-class _BoundedHttpsConnection(HTTPSRequestsConnectionClass):
-    def getresponse(self) -> Any:
-        """Return the answer, read within the limits."""
-        return _get_answer(self, self.session.get)
-
-
-_BOUNDED = {
-    HTTPRequestsConnectionClass: _BoundedHttpConnection,
-    HTTPSRequestsConnectionClass: _BoundedHttpsConnection,
-}
-
-
-def _get_answer(
-    connection: HTTPRequestsConnectionClass | HTTPSRequestsConnectionClass,
-    ask: Callable[..., requests.Response],
-) -> _GitHubAnswer:
-    """Send a GET request, the only kind that is used, and return the answer."""
-    url = f'{connection.protocol}://{connection.host}:{connection.port}{connection.url}'
-    with ask(
-        url,
-        headers=connection.headers,
-        timeout=connection.timeout,
-        verify=connection.verify,
-        allow_redirects=False,
-        stream=True,
-    ) as response:
+class _BoundedAdapter(HTTPAdapter):
+    def send(self, *arguments: Any, **options: Any) -> requests.Response:
+        """Send a request, and return the answer, which is read within the limits."""
+        response = super().send(*arguments, **options)
         try:
             content = read_stream(_UnpackedStream(response.raw), most=_MOST_BYTES, seconds=_SECONDS)
         except UnreadableContent as error:
+            response.raw.close()
             raise UnreadableAnswer(f'the answer {error}') from None
         except urllib3.exceptions.HTTPError as error:
+            response.raw.close()
             raise requests.ConnectionError(str(error)) from None
-        return _GitHubAnswer(
-            response.status_code, response.headers.items(), content.decode(errors='replace')
-        )
+        response.raw = io.BytesIO(content)
+        return response
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryLimits:
-    """Limits on retries and waits; times are in seconds.
+class _BoundedHttpConnection(HTTPRequestsConnectionClass):
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.session.mount('http://', _BoundedAdapter())
 
-    attempts       tries of one request while the server fails
-    pause          before the second try; doubled each time, up to `longest_pause`
-    secondary      the wait after a secondary limit that does not say how long it lasts
-    longest_limit  a limit that lasts longer ends the crawl
-    refusals       refusals in a row for each token, without an answer between them, that end the
-                   crawl
-    timeout        for an answer to begin, and between its parts
+
+class _BoundedHttpsConnection(HTTPSRequestsConnectionClass):
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.session.mount('https://', _BoundedAdapter())
+
+
+def limit_answer_sizes(client: Github) -> None:
+    """Make a client limit its answers; call this before its first request.
+
+    PyGithub can replace its connections only for all clients at once, and then drops each
+    connection after one answer; so a private attribute of this client is set.
     """
-
-    attempts: int = 6
-    pause: float = 1.0
-    longest_pause: float = 60.0
-    secondary: float = 60.0
-    longest_limit: float = 3700.0
-    refusals: int = 20
-    timeout: int = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """An answer that is no failure; `data` is None without a body, as with 204 and 304."""
-
-    status: int
-    data: Any
-    etag: str | None
-
-    @property
-    def message(self) -> str:
-        """The message of an error, empty if it has none."""
-        return str(self.data.get('message', '')) if isinstance(self.data, dict) else ''
-
-
-@dataclass(slots=True)
-class RequestCounts:
-    """The requests of a crawl.
-
-    counted    requests that count against a budget, by resource
-    unchanged  answers 304, which do not count
-    failed     failed tries, by kind
-    waited     seconds waited
-    """
-
-    counted: Counter[str] = field(default_factory=Counter)
-    unchanged: int = 0
-    failed: Counter[str] = field(default_factory=Counter)
-    waited: float = 0.0
+    requester: Any = client.requester
+    is_plain = requester._Requester__connectionClass is HTTPRequestsConnectionClass
+    requester._Requester__connectionClass = (
+        _BoundedHttpConnection if is_plain else _BoundedHttpsConnection
+    )

@@ -108,7 +108,6 @@ def row(repo: str, number: int, crawl: datetime, **others: object) -> Repository
         'first_seen': f'{crawl:%Y%m%dT%H%M%SZ}',
         'last_seen': f'{crawl:%Y%m%dT%H%M%SZ}',
         'lookup_etag': None,
-        'root_etag': None,
         'contributors_etag': None,
     }
     return RepositorySeen(**{**facts, **others})

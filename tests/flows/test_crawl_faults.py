@@ -37,9 +37,9 @@ def test_a_crawl_with_server_faults_writes_the_same_bytes(tmp_path: Path) -> Non
     faults = [
         Fault(kind='secondary', seconds=1, skip=3, status=429),
         Fault(kind='half', path='search'),
-        Fault(kind='status', status=502, path='contents', skip=2, times=2),
+        Fault(kind='status', status=502, path='/graphql', times=2),
         Fault(kind='garbage', path='contributors', skip=1),
-        Fault(kind='reset', path='contents/pom.xml', skip=4),
+        Fault(kind='reset', path='contributors', skip=4),
         Fault(kind='hang', path='repositories/5/', seconds=1.5),
         Fault(kind='primary', path='repositories/7/', seconds=0.1),
         Fault(kind='incomplete', path='search'),
@@ -54,20 +54,26 @@ def test_a_crawl_with_server_faults_writes_the_same_bytes(tmp_path: Path) -> Non
     assert contents(wild.folder) == contents(calm.folder)
 
 
-@pytest.mark.parametrize('part', ['contents', 'contributors'])
+UNANSWERED = {
+    'root': Fault(kind='partial', path='/graphql', id=2, times=-1),
+    'contributors': Fault(kind='status', status=500, path='/2/contributors', times=-1),
+}
+
+
+@pytest.mark.parametrize('part', UNANSWERED)
 def test_a_repository_without_an_answer_stays_unknown_until_one_arrives(
     tmp_path: Path, part: str
 ) -> None:
     profile = load_candidate_profile('tam-eval')
     with github(*many(3)) as server:
-        server.faults.append(Fault(kind='status', status=500, path=f'/2/{part}', times=-1))
+        server.faults.append(UNANSWERED[part])
         first = crawled(server, tmp_path, profile=profile)
         kept = [one.github_id for one in load_latest_candidates(tmp_path)]
         server.faults.clear()
         second = crawled(server, tmp_path, profile=profile)
     unknown = rows(first)[2]
     assert (unknown.kept, unknown.reason) == (False, CandidateReason.UNKNOWN)
-    assert unknown.unanswered == ('contributors' if part == 'contributors' else 'root',)
+    assert unknown.unanswered == (part,)
     assert kept == [1, 3]
     assert (first.kept, first.unknown, first.proven) == (2, 1, True)
     assert (second.kept, second.unknown) == (3, 0)
@@ -77,7 +83,8 @@ def test_a_repository_without_an_answer_stays_unknown_until_one_arrives(
 def test_known_facts_are_kept_while_the_server_does_not_answer(tmp_path: Path) -> None:
     with github(*many(3)) as server:
         crawled(server, tmp_path)
-        server.faults.append(Fault(kind='status', status=500, path='/2/contents', times=-1))
+        server.world[2].pushed_at = '2026-02-02T00:00:00Z'
+        server.faults.append(Fault(kind='partial', path='/graphql', id=2, times=-1))
         report = crawled(server, tmp_path)
     assert report.kept == 3
     assert rows(report)[2].unanswered == ('root',)
@@ -93,7 +100,7 @@ def test_a_pom_added_while_it_cannot_be_looked_up_is_found_later(
         server.world[1].files = ('README.md', 'pom.xml')
         server.world[1].pushed_at = '2026-02-02T00:00:00Z'
         if meanwhile == 'no answer':
-            server.faults.append(Fault(kind='status', status=502, path='/contents', times=-1))
+            server.faults.append(Fault(kind='status', status=502, path='/graphql', times=-1))
         else:
             server.world[1].stars = 1
         between = crawled(server, tmp_path)
@@ -103,6 +110,45 @@ def test_a_pom_added_while_it_cannot_be_looked_up_is_found_later(
     reason = CandidateReason.UNKNOWN if meanwhile == 'no answer' else CandidateReason.TOO_FEW_STARS
     assert rows(between)[1].reason is reason
     assert later.kept == 1
+
+
+def test_a_root_that_was_not_answered_is_asked_for_again(tmp_path: Path) -> None:
+    with github(Hosted(id=1, owner='ada', name='a')) as server:
+        crawled(server, tmp_path)
+        server.world[1].files = ('README.md',)
+        server.world[1].pushed_at = '2026-02-02T00:00:00Z'
+        server.faults.append(Fault(kind='partial', path='/graphql', id=1))
+        between = crawled(server, tmp_path)
+        later = crawled(server, tmp_path)
+    assert rows(between)[1].unanswered == ('root',)
+    assert rows(later)[1].reason is CandidateReason.NO_BUILD_FILE
+
+
+def test_roots_are_asked_for_in_one_request_and_only_after_a_push(tmp_path: Path) -> None:
+    with github(*many(130), Hosted(id=200, owner='ada', name='bare', files=())) as server:
+        first = crawled(server, tmp_path)
+        unchanged = crawled(server, tmp_path)
+        server.world[1].pushed_at = '2026-02-02T00:00:00Z'
+        server.world[1].files = ('README.md',)
+        server.world.rename(2, 'bob/another')
+        pushed = crawled(server, tmp_path)
+    assert [crawl.requests.counted['graphql'] for crawl in (first, unchanged, pushed)] == [2, 0, 1]
+    assert [crawl.requests.counted['core'] for crawl in (first, unchanged, pushed)] == [0, 0, 0]
+    assert (first.kept, unchanged.kept, pushed.kept) == (130, 130, 129)
+    assert rows(pushed)[1].reason is CandidateReason.NO_BUILD_FILE
+    assert rows(pushed)[200].reason is CandidateReason.EMPTY
+
+
+def test_a_root_is_not_taken_from_another_repository_of_the_same_name(tmp_path: Path) -> None:
+    with github(Hosted(id=1, owner='ada', name='a', files=('README.md',))) as server:
+
+        def replace() -> None:
+            if server.asked:  # after the search
+                server.world.repositories = {2: Hosted(id=2, owner='ada', name='a')}
+
+        server.before_each = replace
+        report = crawled(server, tmp_path)
+    assert rows(report)[1].reason is CandidateReason.UNKNOWN
 
 
 def test_a_lookup_without_an_answer_does_not_count_as_deletion(tmp_path: Path) -> None:
@@ -120,10 +166,10 @@ def test_a_lookup_without_an_answer_does_not_count_as_deletion(tmp_path: Path) -
 
 def test_a_server_that_is_down_does_not_get_a_request_per_repository(tmp_path: Path) -> None:
     with github(*many(40)) as server:
-        server.faults.append(Fault(kind='status', status=503, path='/contents', times=-1))
+        server.faults.append(Fault(kind='status', status=503, path='/graphql', times=-1))
         report = crawled(server, tmp_path)
         assert report.unknown == 40
-        assert server.statuses[503] <= 12
+        assert server.statuses[503] <= 3
         server.faults.clear()
         assert crawled(server, tmp_path).kept == 40
 
@@ -168,14 +214,16 @@ def test_a_tampered_crawl_table_is_refused_as_damaged(tmp_path: Path) -> None:
 
 def test_an_interrupted_crawl_resumes_without_spending_requests_again(tmp_path: Path) -> None:
     hosted = [*many(8), Hosted(id=9, owner='ada', name='gradle', files=('build.gradle',))]
+    profile = load_candidate_profile('tam-eval')
     with github(*hosted) as server:
-        undisturbed = crawled(server, tmp_path / 'calm', now=NOW)
+        undisturbed = crawled(server, tmp_path / 'calm', now=NOW, profile=profile)
         store = tmp_path / 'store'
         with pytest.raises(KeyboardInterrupt):
-            crawled(server, store, now=NOW, listener=stopping_after(5))
+            crawled(server, store, now=NOW, profile=profile, listener=stopping_after(5))
         assert load_latest_candidates(store) == ()
-        report = crawled(server, store, now=NOW)
+        report = crawled(server, store, now=NOW, profile=profile)
     assert report.requests.unchanged == 5
-    assert report.requests.counted['core'] == 4
+    assert report.requests.counted['core'] == 3
+    assert report.requests.counted['graphql'] == 1
     assert contents(report.folder) == contents(undisturbed.folder)
     assert [path.name for path in (store / 'crawls').iterdir() if path.is_file()] == ['lock']

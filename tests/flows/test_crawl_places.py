@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 NOW = datetime(2026, 2, 1, 3, 0, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize('path', ['/search', '/repositories/3/contents'])
+@pytest.mark.parametrize('path', ['/search', '/graphql'])
 def test_a_killed_crawl_leaves_no_partial_crawl(tmp_path: Path, path: str) -> None:
     store, reached = tmp_path / 'store', threading.Event()
     with github(*many(5)) as server:

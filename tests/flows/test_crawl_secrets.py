@@ -34,7 +34,7 @@ FAULTS = {
     'garbage': Fault(kind='garbage', times=-1),
     'incomplete': Fault(kind='incomplete', path='search', times=-1),
     'portal': Fault(kind='elsewhere', times=-1),
-    'contents': Fault(kind='half', path='contents', times=-1),
+    'graphql': Fault(kind='half', path='/graphql', times=-1),
 }
 
 
@@ -119,7 +119,7 @@ def test_the_crawl_command_shows_and_stores_no_token(tmp_path: Path) -> None:
         )
     assert (first.returncode, first.stderr) == (0, '')
     assert '1 repositories found' in first.stdout
-    assert '1 searches and 0 others counted, 1 unchanged' in second.stdout
+    assert '1 searches, 0 of GraphQL and 0 others counted, 0 unchanged' in second.stdout
     for text in (first.stdout, second.stdout, second.stderr, stored(store).decode(errors='ignore')):
         assert SECRET not in text
 

@@ -18,6 +18,7 @@ Kind = Literal[
     'garbage',  # 200 with a body that is no JSON
     'incomplete',  # a search that ran out of time
     'elsewhere',  # a redirect to another host
+    'partial',  # a GraphQL query that fails for the repository `id` alone
 ]
 
 _LIMITS = 'https://docs.github.com/rest/overview/rate-limits-for-the-rest-api'
@@ -33,6 +34,7 @@ class Fault:
     skip: int = 0
     status: int = 403
     seconds: float = 1.0
+    id: int = 0
 
     def strikes(self, path: str) -> bool:
         """Whether this request fails; it counts."""

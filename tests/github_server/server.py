@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.git_server import GitBackend
+from tests.github_server import graphql
 from tests.github_server.answers import Answer, etag, message
 from tests.github_server.budgets import Budgets
 from tests.github_server.contract import Contract, Violation, route_of
@@ -96,7 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Requests are kept in `asked`, not printed."""
 
     def do_POST(self) -> None:
-        self._heard(lambda: self._send(message(404, 'Not Found'), {}))
+        self._heard(self._get)
 
     def do_GET(self) -> None:
         self._heard(self._get)
@@ -110,6 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _get(self) -> None:
         state = self.server.state
+        self._body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
         with state.lock:
             answer, headers, fault = self._answer(state)
             state.asked.append((self._token(), self.path, answer.status))
@@ -132,7 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _granted(
         self, state: Server, request: Request, token: str
     ) -> tuple[Answer, dict[str, str], Fault | None]:
+        is_graphql = request.path == '/graphql' and self.command == 'POST'
         resource = 'search' if request.path.startswith('/search/') else 'core'
+        resource = 'graphql' if is_graphql else resource
         fault = next((one for one in state.faults if one.strikes(self.path)), None)
         if fault is not None:
             state.after_fault()
@@ -146,7 +150,11 @@ class _Handler(BaseHTTPRequestHandler):
         if not state.budgets.spend(token, resource):
             answer = message(403, 'API rate limit exceeded for user ID 1.')
             return answer, state.budgets.headers(token, resource), None
-        answer = self._checked(state, request.path, respond(state.world, request))
+        if is_graphql:
+            failing = fault.id if fault is not None and fault.kind == 'partial' else None
+            answer = graphql.answer(state.world, self._body, failing)
+        else:
+            answer = self._checked(state, request.path, respond(state.world, request))
         if fault is not None and fault.kind == 'incomplete':
             answer.data['incomplete_results'] = True
             answer.data['items'] = answer.data['items'][::2]
