@@ -13,7 +13,6 @@ from coevo.git.clones import LazyMapping, RepositoryPool
 from coevo.git.repository import CorruptObject, Repository
 from coevo.model.listener import Listener
 from coevo.storage.clone_folders import ClonePins
-from coevo.storage.months import CloneMoment, CloneMoments
 from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store
 from flows.eligibility import check_not_withdrawn
@@ -86,14 +85,11 @@ def open_clone(wanted: WantedClone, listener: Listener) -> Iterator[tuple[Clone,
 class ReleaseClones:
     """The clones of a store's repositories, which are fetched if missing or evicted.
 
-    folder   folder of clones
-    moments  crawl time and refs of each clone: as a month fixed them, else as they were when the
-             clone was first opened
+    folder  folder of clones
     """
 
-    def __init__(self, folder: Path, store: Store, moments: CloneMoments | None = None) -> None:
+    def __init__(self, folder: Path, store: Store) -> None:
         self.folder, self.store = folder, store
-        self.moments = moments or CloneMoments()
         self._stack = ExitStack()
         self._pins = self._stack.enter_context(ClonePins())
         self._pool = self._stack.enter_context(RepositoryPool(self._open_clone))
@@ -139,28 +135,25 @@ class ReleaseClones:
     def find_repository_families(self, repos: Sequence[str]) -> Mapping[str, str]:
         """Return the family of each repository, which repositories with a common history share."""
         return find_repository_families(
-            self.get_repositories(repos), LazyMapping(repos, self._load_refs)
+            self.get_repositories(repos), LazyMapping(repos, self._list_refs)
         )
 
     def prepare_search(self, repo: str) -> SearchedClone:
         """Return a clone with its refs and crawl time, as a search of its history needs it."""
         clone = self.get_repository(repo)
-        moment = self.moments[repo]
-        return SearchedClone(repository=clone, crawled_at=moment.crawled_at, refs=moment.refs)
+        return SearchedClone(
+            repository=clone, crawled_at=load_crawl_time(clone.git_dir), refs=list_clone_refs(clone)
+        )
 
-    def _load_refs(self, repo: str) -> Sequence[tuple[str, str]]:
-        self.get_repository(repo)
-        return self.moments[repo].refs
+    def _list_refs(self, repo: str) -> Sequence[tuple[str, str]]:
+        return list_clone_refs(self.get_repository(repo))
 
     @contextmanager
     def _open_clone(self, repo: str) -> Iterator[Repository]:
         with pin_existing_clone(self.folder, repo, self._find_url(repo)) as git_dir:
             if git_dir.is_dir():
                 self._pins.pin(git_dir)
-            clone = Repository(git_dir)  # closed by the pool
-            if repo not in self.moments:
-                self.moments.add(_load_crawl_time_and_refs(repo, clone))
-            yield clone
+            yield Repository(git_dir)  # closed by the pool
 
     def _find_url(self, repo: str) -> str | None:
         """Return the address of a mined repository from its walk records; None if none has one."""
@@ -174,9 +167,3 @@ class ReleaseClones:
     def _partitions(self) -> Mapping[str, Sequence[Partition]]:
         """All partitions of the store by repository, listed once."""
         return self.store.group_partitions()
-
-
-def _load_crawl_time_and_refs(repo: str, clone: Repository) -> CloneMoment:
-    return CloneMoment(
-        repo=repo, crawled_at=load_crawl_time(clone.git_dir), refs=list_clone_refs(clone)
-    )

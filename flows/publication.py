@@ -53,7 +53,7 @@ def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> Rel
     if store.is_private():
         _check_private_options(options)
     fixed = months.load_month(store.storage, options.month) if options.month else None
-    with ReleaseClones(options.clones_folder, store, fixed.clones if fixed else None) as clones:
+    with ReleaseClones(options.clones_folder, store) as clones:
         cohort = None
         if options.month is not None and fixed is None:
             cohort = find_cohort(store, options.month, clones.load_commit_date, options.reached)
@@ -170,7 +170,6 @@ def _build_plan(
     known = CloneFacts(
         committed=clones.load_commit_date,
         licence=clones.find_licence,
-        moments=clones.moments,
         stated=options.reached,
     )
     return ReleasePlan(

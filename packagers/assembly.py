@@ -44,7 +44,8 @@ def assemble_release_rows(rows: Rows, plan: ReleasePlan) -> Rows:
     They are not yet compared with an earlier snapshot.
     """
     rows = plan.add_rows(apply_reverification(rows))
-    families = plan.families(sorted({row.repo for row in rows.repositories}))
+    repos = sorted({row.repo for row in rows.repositories})
+    families = plan.cut.find_families(repos, plan.families) if plan.cut else plan.families(repos)
     rows = rows.replace_tables(
         repositories=(
             _complete_repository_row(row, families[row.repo], plan) for row in rows.repositories

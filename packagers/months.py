@@ -9,7 +9,7 @@ with the next month, even if it was committed before.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -19,7 +19,7 @@ from coevo.snapshots.forms import is_month
 from coevo.storage import measures
 from coevo.storage.dates import RowDates
 from coevo.storage.measures import MeasuresName
-from coevo.storage.months import CloneMoments, MonthCohort, MonthPart, MonthRecord
+from coevo.storage.months import MonthCohort, MonthPart, MonthRecord
 from coevo.storage.reverifications import ReverificationRecord
 from coevo.storage.store import MinedPartition, Partition, Store
 from coevo.storage.walks import WalkRecord, select_commits
@@ -36,7 +36,6 @@ class CloneFacts:
 
     committed: Callable[[str, str], datetime | None]
     licence: Callable[[str, str], str | None]
-    moments: CloneMoments
     stated: datetime | None = None
 
 
@@ -63,6 +62,7 @@ class MonthCut:
         self._parts = {part.partition: part for part in fixed.parts} if fixed else {}
         self._withdrawn: tuple[int, ...] = ()
         self._dates: tuple[RowDates, ...] = ()
+        self._families = dict(fixed.families) if fixed else {}
         self._reached: dict[Partition, datetime | None] = {}
 
     def select_mined(self, store: Store, partition: Partition) -> MinedPartition | None:
@@ -174,6 +174,17 @@ class MonthCut:
         """Record the dates of some of the month's rows, for `build_record`."""
         self._dates = tuple(sorted({*self._dates, *found}, key=lambda row: row.key))
 
+    def find_families(
+        self, repos: Sequence[str], find: Callable[[Sequence[str]], Mapping[str, str]]
+    ) -> Mapping[str, str]:
+        """Return the family of each repository of the month, and record them.
+
+        These are the families when the month was fixed, else those that `find` gives.
+        """
+        if not self._families:
+            self._families = dict(find(repos))
+        return self._families
+
     def check_over_and_not_empty(self, root: object) -> None:
         """Raise Fatal if no repository is known until the month's end, or the month is empty.
 
@@ -204,17 +215,15 @@ class MonthCut:
     def build_record(self) -> MonthRecord:
         """Return the record from which the month can be made again.
 
-        It names commits, segments and reverifications of each partition, the refs of clones, what
-        is withdrawn, and the cohort.
+        It names commits, segments and reverifications of each partition, the families of
+        repositories, what is withdrawn, and the cohort.
         """
-        parts = tuple(part for _, part in sorted(self._parts.items()))
-        repos = {part.partition.repo for part in parts}
         return MonthRecord(
             month=self.month,
-            parts=parts,
-            clones=self._known.moments.select_repos(repos),
+            parts=tuple(part for _, part in sorted(self._parts.items())),
             withdrawn=self._withdrawn,
             dates=self._dates,
+            families=tuple(sorted(self._families.items())),
             cohort=self.cohort,
         )
 

@@ -1,17 +1,17 @@
 """The inputs of a released month, which are fixed whatever is mined later, and its cohort of
 repositories.
 
-STORE/months/YYYY-MM.coevo  a piece for each partition and each clone, and one each with dates,
-                            withdrawals and the cohort
+STORE/months/YYYY-MM.coevo  a piece for each partition, and one each with dates, withdrawals,
+                            families of repositories and the cohort
 
-The first release of the month writes the file; all later releases read it.
+The first release of the month writes the file; all later releases read it. Pieces `clone …`, which
+earlier versions wrote with all refs of each clone, are ignored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 from coevo.model import codec
@@ -129,8 +129,6 @@ class MonthCohort:
 
 FOLDER = 'months'
 
-_CLONE = 'clone '
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthPart:
@@ -148,66 +146,22 @@ class MonthPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CloneMoment:
-    """The refs of a clone as (name, object id), and the time of the first crawl that found them."""
-
-    repo: str
-    crawled_at: datetime
-    refs: tuple[tuple[str, str], ...]
-
-
-class CloneMoments(Mapping[str, CloneMoment]):
-    """The refs of many clones by repository. They are kept compressed, since refs are many."""
-
-    def __init__(self, pieces: Mapping[str, archive.ArchivePiece] | None = None) -> None:
-        self._pieces = dict(pieces or {})
-        self._last: CloneMoment | None = None
-
-    def add(self, moment: CloneMoment) -> None:
-        """Add the refs of a clone, or replace them."""
-        self._pieces[moment.repo] = archive.pack_piece(codec.encode_record(moment))
-
-    def select_repos(self, repos: Collection[str]) -> CloneMoments:
-        """Return the entries of some repositories; unknown ones are ignored."""
-        return CloneMoments({repo: piece for repo, piece in self._pieces.items() if repo in repos})
-
-    @property
-    def pieces(self) -> Mapping[str, archive.ArchivePiece]:
-        """The compressed entries by repository."""
-        return self._pieces
-
-    def __getitem__(self, repo: str) -> CloneMoment:
-        piece = self._pieces[repo]
-        if self._last is None or self._last.repo != repo:
-            self._last = codec.decode_record(CloneMoment, piece.unpack())
-        return self._last
-
-    def __contains__(self, repo: object) -> bool:
-        return repo in self._pieces
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._pieces)
-
-    def __len__(self) -> int:
-        return len(self._pieces)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MonthRecord:
     """All inputs of a month.
 
     withdrawn  numbers of the withdrawals that applied
     dates      dates of its rows as they were known by then; empty if an earlier coevo released the
                month
+    families   the family of each of its repositories; empty if an earlier coevo released the month
     cohort     the repositories that it had to hold; None without crawls, or if an earlier coevo
                released the month
     """
 
     month: str
     parts: tuple[MonthPart, ...]
-    clones: CloneMoments
     withdrawn: tuple[int, ...] = ()
     dates: tuple[RowDates, ...] = ()
+    families: tuple[tuple[str, str], ...] = ()
     cohort: MonthCohort | None = None
 
 
@@ -219,6 +173,11 @@ class _WithdrawnNumbers:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _DateRows:
     rows: tuple[RowDates, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Families:
+    families: tuple[tuple[str, str], ...]
 
 
 def load_month(place: StoragePlace, month: str) -> MonthRecord | None:
@@ -241,13 +200,6 @@ def load_month(place: StoragePlace, month: str) -> MonthRecord | None:
     return MonthRecord(
         month=month,
         parts=tuple(_decode_pieces(MonthPart, contents, 'part ')),
-        clones=CloneMoments(
-            {
-                name.removeprefix(_CLONE): piece
-                for name, piece in contents.pieces.items()
-                if name.startswith(_CLONE)
-            }
-        ),
         withdrawn=tuple(
             number
             for piece_record in _decode_pieces(_WithdrawnNumbers, contents, 'withdrawn')
@@ -257,6 +209,11 @@ def load_month(place: StoragePlace, month: str) -> MonthRecord | None:
             row
             for piece_record in _decode_pieces(_DateRows, contents, 'dates')
             for row in piece_record.rows
+        ),
+        families=tuple(
+            family
+            for piece_record in _decode_pieces(_Families, contents, 'families')
+            for family in piece_record.families
         ),
         cohort=next(iter(_decode_pieces(MonthCohort, contents, 'cohort')), None),
     )
@@ -271,6 +228,7 @@ def write_month_once_or_compare(place: StoragePlace, record: MonthRecord) -> boo
     others: dict[str, object] = {
         'withdrawn': _WithdrawnNumbers(numbers=record.withdrawn),
         'dates': _DateRows(rows=record.dates),
+        'families': _Families(families=record.families),
     }
     if record.cohort is not None:
         others['cohort'] = record.cohort
@@ -278,8 +236,7 @@ def write_month_once_or_compare(place: StoragePlace, record: MonthRecord) -> boo
         name: archive.pack_piece(codec.encode_record(entry))
         for name, entry in {**names, **others}.items()
     }
-    clones = {f'{_CLONE}{repo}': piece for repo, piece in record.clones.pieces.items()}
-    data = archive.encode_archive({**pieces, **clones})
+    data = archive.encode_archive(pieces)
     if place.write_if_unchanged(_name_month_file(record.month), data, None) is not None:
         return True
     file = place.read(_name_month_file(record.month))

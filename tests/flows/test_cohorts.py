@@ -14,7 +14,6 @@ from coevo.model.records import Commit, Pair
 from coevo.model.words import Walk
 from coevo.storage import months
 from coevo.storage.months import (
-    CloneMoments,
     LeftRepository,
     MissingReason,
     MissingRepository,
@@ -242,7 +241,7 @@ def test_the_cohort_stays_with_the_record_of_its_month(tmp_path: Path) -> None:
         left=(LeftRepository(repo='e/f', reason='gone'),),
     )
     for known in (cohort, None):
-        record = MonthRecord(month=MONTH, parts=(), clones=CloneMoments(), cohort=known)
+        record = MonthRecord(month=MONTH, parts=(), cohort=known)
         assert months.write_month_once_or_compare(place, record)
         loaded = months.load_month(place, MONTH)
         assert loaded is not None

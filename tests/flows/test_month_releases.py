@@ -12,6 +12,9 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import IncompleteMonth
 from coevo.snapshots.verification import verify_snapshot
+from coevo.storage.archive import decode_archive
+from coevo.storage.months import load_month
+from coevo.storage.store import Store
 from flows.options import ReleaseOptions
 from flows.publication import publish_or_explain_wait
 from tests.flows.crawling import row, validated, withdraw, write_rows
@@ -103,6 +106,18 @@ def test_a_refused_release_does_not_fix_the_content_of_its_month(shop: Shop) -> 
     shutil.rmtree(shop.folder / 'store' / 'months')
     assert shop.release('taken', '2024-02', '--reached', '2024-02-29') == 2
     assert list((shop.folder / 'store').glob('months/*')) == []
+
+
+def test_the_record_of_a_month_holds_families_and_no_refs_of_clones(shop: Shop) -> None:
+    for number in range(50):
+        git(shop.repository, 'tag', f'v{number}', 'main~1')
+    assert shop.mine('--reached', '2024-02-29') == 0
+    assert shop.release('first', '2024-01') == 0
+    record = load_month(Store(shop.folder / 'store').storage, '2024-01')
+    assert record is not None
+    assert record.families == ((NAME, NAME),)
+    contents = decode_archive((shop.folder / 'store' / 'months' / '2024-01.coevo').read_bytes())
+    assert not any(b'refs/tags' in piece.unpack() for piece in contents.pieces.values())
 
 
 def test_a_released_month_whose_segments_are_gone_is_refused(
