@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.storage.place import Root
-from coevo.storage.store import Partition, Store, WalkRecord
+from coevo.storage.store import Partition, Store
+from coevo.storage.walk_states import WalkState
 from flows.batches.batch import Verb
 from flows.crawling.crawls import CrawledRepository, load_latest_candidates
 from flows.eligibility import Eligibility, load_eligibility
@@ -53,11 +54,20 @@ def find_due_repositories(
         return _find_due_for_validation(store, candidates, sandbox)
     valid = [each.candidate for each in known.values() if each.obstacle is None and each.candidate]
     mined = Store(store)
+    states = mined.load_states()
     unchanged = {
         candidate.repo
         for candidate, partitions in _join_partitions(mined, valid)
         if partitions
-        and all(_is_fully_mined(mined, partition, candidate, profile) for partition in partitions)
+        and all(
+            _is_fully_mined(
+                partition,
+                states.get(partition) or mined.compute_state(partition),
+                candidate,
+                profile,
+            )
+            for partition in partitions
+        )
     }
     return DueRepositories(
         repositories=tuple(
@@ -98,6 +108,7 @@ def advance_unchanged_walks(store: Root, unchanged: tuple[str, ...]) -> None:
             mined.merge_walk_into_stored(
                 partition, dataclasses.replace(walk, reached=candidate.crawled)
             )
+            mined.record_state(partition)
 
 
 def index_candidates(store: Root) -> dict[str, CrawledRepository]:
@@ -132,7 +143,7 @@ def _join_partitions(
 
 
 def _is_fully_mined(
-    store: Store, partition: Partition, candidate: CrawledRepository, profile: str | None
+    partition: Partition, state: WalkState, candidate: CrawledRepository, profile: str | None
 ) -> bool:
     """Return whether a walk is completely mined with the current code and has no newer push.
 
@@ -140,21 +151,20 @@ def _is_fully_mined(
     later crawl reports, not with a clock. If a crawl's own stamp is too late, the repository is
     only mined later: the next crawl reports the push.
     """
-    walk = store.load_walk(partition)
     return (
         candidate.pushed_at is not None
-        and walk.pushed == candidate.pushed_at
-        and walk.reached is not None
-        and candidate.crawled >= walk.reached
-        and profile in (None, walk.repository.profile)
-        and is_fully_mined_by_present_code(store, partition, walk)
+        and state.pushed == candidate.pushed_at
+        and state.reached is not None
+        and candidate.crawled >= state.reached
+        and profile in (None, state.profile)
+        and is_fully_mined_by_present_code(partition, state)
     )
 
 
-def is_fully_mined_by_present_code(store: Store, partition: Partition, walk: WalkRecord) -> bool:
+def is_fully_mined_by_present_code(partition: Partition, state: WalkState) -> bool:
     """Return whether all pairs of a walk are mined, and by the present code of coevo."""
     return (
         partition.language in LANGUAGES
-        and walk.repository.engine_version == compute_mining_code_digest(partition.language).digest
-        and not store.list_pairs_without_current_segment(partition, walk)
+        and state.engine_version == compute_mining_code_digest(partition.language).digest
+        and state.is_complete
     )

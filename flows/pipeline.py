@@ -96,6 +96,7 @@ def _mine_while_tasks_pay(
                 store.merge_walk_into_stored(
                     partition, replace(store.load_walk(partition), budget=budget)
                 )
+                store.record_state(partition)
         if budget.outcome is not BudgetOutcome.DEEPER:
             report.reused += report.executed - executed
             report.executed, report.tasks = executed, tasks
@@ -197,6 +198,7 @@ def _mine_language(
         )
         mine_missing_pairs(options, missing, runtimes, listener)
         store.compact_segments(partition)
+        store.record_state(partition)
         if options.measures:
             _measure_waiting_pairs(options, mining, store, partition, report, seen, listener)
     report.partitions += (partition,)

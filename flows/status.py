@@ -18,6 +18,7 @@ from coevo.storage import measures, reverifications
 from coevo.storage.documents import SegmentBasis, load_basis
 from coevo.storage.place import StoragePlace, encode_folder_name
 from coevo.storage.store import MinedPartition, Partition, Store
+from coevo.storage.walk_states import WalkState
 from coevo.storage.walks import WalkBudget, WalkRecord
 from coevo.storage.withdrawals import Withdrawal
 from flows.batches.batch import FOLDER, Verb, list_claimed_repositories
@@ -356,6 +357,7 @@ def survey_store(store: Store) -> StoreOverview:
     failures = {
         repo: _find_last_failure(names) for repo, names in index_failures(store.storage).items()
     }
+    walks = store.load_states()
     done = set(find_due_repositories(store.root, Verb.MINE, known=known).unchanged)
     claimed = list_claimed_repositories(store.root)
     withdrawn = load_withdrawn_repositories(store.storage)
@@ -373,7 +375,11 @@ def survey_store(store: Store) -> StoreOverview:
             states[repo] = RepositoryState.WITHDRAWN
         else:
             states[repo] = _decide_state_of_uncrawled(
-                store, partitions[repo], validations.get(repo)
+                {
+                    partition: walks.get(partition) or store.compute_state(partition)
+                    for partition in partitions[repo]
+                },
+                validations.get(repo),
             )
     order = list(RepositoryState)
     return StoreOverview(
@@ -393,19 +399,20 @@ def _decide_state_of_crawled(
 
 
 def _decide_state_of_uncrawled(
-    store: Store, partitions: Collection[Partition], validation: Validation | None
+    walks: Mapping[Partition, WalkState], validation: Validation | None
 ) -> RepositoryState:
     """Return the state of a repository that no crawl found.
 
     If it was neither mined nor validated, all its runs failed.
+
+    walks  its partitions, each with its state
     """
-    if not partitions and validation is not None:
+    if not walks and validation is not None:
         return RepositoryState.DUE if validation.valid else RepositoryState.INVALID
-    if not partitions:
+    if not walks:
         return RepositoryState.FAILED
     is_done = all(
-        is_fully_mined_by_present_code(store, partition, store.load_walk(partition))
-        for partition in partitions
+        is_fully_mined_by_present_code(partition, state) for partition, state in walks.items()
     )
     return RepositoryState.DONE if is_done else RepositoryState.DUE
 

@@ -72,7 +72,11 @@ class BucketPlace:
                 for item in page
             ]
         files = [
-            PlaceEntry(name=item['path'], modified=_to_nanoseconds(item['last_modified']))
+            PlaceEntry(
+                name=item['path'],
+                size=item['size'],
+                modified=_to_nanoseconds(item['last_modified']),
+            )
             for item in listed
         ]
         return sorted(files, key=lambda entry: entry.name)

@@ -26,9 +26,13 @@ _S3 = re.compile(r's3://[a-z0-9][a-z0-9.-]+(/[^/?#@]+)*')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceEntry:
-    """A file's name and time of writing: nanoseconds since 1970 by the place's own clock."""
+    """A file's name, its bytes, and the time of writing by the place's own clock.
+
+    modified  nanoseconds since 1970
+    """
 
     name: str
+    size: int
     modified: int
 
 

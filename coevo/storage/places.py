@@ -54,7 +54,7 @@ class FolderPlace:
                 state = path.stat()
                 if stat.S_ISREG(state.st_mode):
                     name = path.relative_to(self._root).as_posix()
-                    yield PlaceEntry(name=name, modified=state.st_mtime_ns)
+                    yield PlaceEntry(name=name, size=state.st_size, modified=state.st_mtime_ns)
 
     def read(self, name: str) -> StoredFile | None:
         """Return a file with its version; None if it does not exist."""

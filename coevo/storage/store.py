@@ -4,6 +4,7 @@
     STORE/private.json                    marks one whose releases are for its owner alone
     STORE/partitions/OWNER+NAME/LANGUAGE/WALK/
         walk.coevo                        the record of the walk
+        state.json                        what decides whether it has work to do (`walk_states`)
         PAIR.KEY.segment                  one pair, as it was mined (a loose segment)
         segments.coevo                    all pairs of the runs that have ended
         *.corrupt                         damaged files that a miner found; they count as missing
@@ -30,7 +31,7 @@ from coevo.model.errors import Fatal
 from coevo.model.reasons import Reason
 from coevo.model.segment import Segment
 from coevo.model.words import Walk
-from coevo.storage import archive
+from coevo.storage import archive, walk_states
 from coevo.storage.archive import Archive, ArchivePiece
 from coevo.storage.place import (
     HeldLock,
@@ -48,12 +49,14 @@ from coevo.storage.store_stamp import (
     write_private_mark,
     write_stamp,
 )
+from coevo.storage.walk_states import WalkState
 from coevo.storage.walks import WalkRecord, merge_walks, sort_walk
 
 __all__ = ['MinedPartition', 'Partition', 'Store', 'WalkRecord']
 
 _PARTITIONS = 'partitions'
 _WALK, _MERGED, _LOOSE, _LOCK = 'walk.coevo', 'segments.coevo', '.segment', 'lock'
+_SUMMED_UP = (_WALK, _MERGED, _LOOSE)
 
 # A track that is not null, in the form in which `codec` writes it. Texts have their quotes escaped.
 _TRACK = b'"track":"'
@@ -170,6 +173,36 @@ class Store:
         for partition in self.list_partitions():
             partitions[partition.repo].append(partition)
         return partitions
+
+    def load_states(self) -> Mapping[Partition, WalkState]:
+        """Return the states of partitions that were stored and are still valid.
+
+        No segment is read, and no walk: one listing, and a small file for each partition. For the
+        other partitions `compute_state` reads the files themselves.
+        """
+        folders = {_name_partition_folder(each): each for each in self.list_partitions()}
+        return walk_states.load_valid_states(self.storage, folders, _PARTITIONS, _SUMMED_UP)
+
+    def compute_state(self, partition: Partition) -> WalkState:
+        """Return the state of a partition from its walk and segments.
+
+        Raises: Fatal if there is no walk.
+        """
+        walk = self.load_walk(partition)
+        return WalkState(
+            engine_version=walk.repository.engine_version,
+            profile=walk.repository.profile,
+            is_complete=not self.list_pairs_without_current_segment(partition, walk),
+            reached=walk.reached,
+            pushed=walk.pushed,
+        )
+
+    def record_state(self, partition: Partition) -> None:
+        """Write the state of a partition, so that others need not read its walk and segments."""
+        folder = _name_partition_folder(partition)
+        before = walk_states.list_sizes(self.storage.list_files(folder), _SUMMED_UP)
+        state = dataclasses.replace(self.compute_state(partition), sizes=before)
+        self.storage.write_file(f'{folder}/{walk_states.STATE}', codec.encode_record(state))
 
     def list_repository_partitions(self, repo: str) -> tuple[Partition, ...]:
         """Return the partitions of one repository.

@@ -341,3 +341,55 @@ def test_folder_that_is_no_partition_is_reported(tmp_path: Path) -> None:
     other.write_bytes(b'')
     with pytest.raises(Fatal, match='is no partition'):
         Store(tmp_path).list_partitions()
+
+
+def fill(store: Store, *numbers: int) -> None:
+    """A walk with so many pairs, and what a miner writes of it at its end."""
+    for number in numbers:
+        store.write_segment_unless_intact(PARTITION, segment(number, key=f'key-{number}'))
+    keys = tuple((pair_id(number), f'key-{number}') for number in numbers)
+    walk = dataclasses.replace(segments.walk(*numbers), keys=keys)
+    store.merge_walk_into_stored(PARTITION, walk)
+    store.compact_segments(PARTITION)
+    store.record_state(PARTITION)
+
+
+def test_state_of_a_walk_is_read_without_its_segments(store: Store) -> None:
+    fill(store, 1, 2)
+    (state,) = store.load_states().values()
+    assert dataclasses.replace(state, sizes=()) == store.compute_state(PARTITION)
+    assert state.is_complete
+    assert [name for name, _ in state.sizes] == ['segments.coevo', 'walk.coevo']
+
+
+def test_state_is_void_once_a_file_of_its_partition_changes(store: Store) -> None:
+    fill(store, 1)
+    merged = content(store, f'{FOLDER}/segments.coevo')
+    store.write_segment_unless_intact(PARTITION, segment(2, key='key-2'))
+    assert store.load_states() == {}
+    store.compact_segments(PARTITION)
+    assert store.load_states() == {}
+    store.record_state(PARTITION)
+    assert PARTITION in store.load_states()
+    store.storage.write_file(f'{FOLDER}/segments.coevo', merged)
+    assert store.load_states() == {}
+    store.storage.remove_files([f'{FOLDER}/segments.coevo'])
+    assert store.load_states() == {}
+    assert not store.compute_state(PARTITION).is_complete
+
+
+def test_damaged_state_is_ignored(store: Store) -> None:
+    fill(store, 1)
+    for data in (b'', b'{', b'[]', b'{"engine_version": 1}'):
+        store.storage.write_file(f'{FOLDER}/state.json', data)
+        assert store.load_states() == {}
+
+
+def test_state_says_that_pairs_are_missing(store: Store) -> None:
+    fill(store, 1, 2)
+    walk = store.load_walk(PARTITION)
+    more = dataclasses.replace(walk, pairs=(*walk.pairs, (rev(3), pair_id(3))))
+    store.merge_walk_into_stored(PARTITION, more)
+    store.record_state(PARTITION)
+    (state,) = store.load_states().values()
+    assert not state.is_complete
