@@ -68,6 +68,7 @@ format: setup ## lay out the code and mend what can be mended by itself
 docs: setup ## write what is generated of docs/, and build the manual strictly into dist/manual
 	@$(BIN)/python -m filters.reasons
 	@$(BIN)/python -m packagers.dictionary
+	@$(BIN)/python -m packagers.figures_page
 	@$(BIN)/python -m flows.command_page
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs dist/manual
 

@@ -59,6 +59,13 @@ FIGURES = Statistic(
     '`standard_tasks`, so it takes a connection from `coevo.open`.',
 )
 
+VERIFIED = Statistic(
+    name='verified',
+    title='Verified tasks',
+    note='Of the view `verified`, by language and track. It reads views, so it takes a connection '
+    'from `coevo.open`.',
+)
+
 STATISTICS = (
     Statistic(
         name='table_1',
@@ -89,6 +96,11 @@ STATISTICS = (
         name='figure_2',
         title='Tasks by half-year of their new revision (Figure 2)',
         note='By committer date in UTC; Older is before 2015.',
+    ),
+    Statistic(
+        name='by_language',
+        title='Tasks by language and half-year',
+        note='Tasks of co-evolution, by committer date in UTC; Older is before 2015.',
     ),
     Statistic(
         name='by_month',
@@ -128,6 +140,12 @@ STATISTICS = (
         name='funnel',
         title='The funnel',
         note='What entered each stage, what it kept, and why the rest left, over all walks.',
+    ),
+    Statistic(
+        name='cost',
+        title='What a task took',
+        note='CPU seconds, with those of commits that gave no task. `seconds_per_task` is labelling '
+        'alone; `seconds_measured` is measuring, for each task that is measured.',
     ),
 )
 
@@ -244,7 +262,7 @@ def render_statistics(place: Path | str, results: Path | None = None) -> str:
 
 def _render_blocks(connection: duckdb.DuckDBPyConnection, results: Path | None) -> Iterator[str]:
     withheld = describe_withheld_texts(connection)
-    for statistic in (FIGURES, *STATISTICS):
+    for statistic in (FIGURES, *STATISTICS, VERIFIED):
         note = f'{statistic.note} {withheld}' if statistic.name == 'table_1' else statistic.note
         yield _render_block(statistic.title, connection.sql(statistic.sql), note.strip())
     densities = list(list_assertion_densities_by_language(connection))

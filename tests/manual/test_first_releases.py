@@ -10,6 +10,7 @@ import pytest
 
 import coevo
 from coevo.command.main import main
+from packagers.figures_page import render_page
 from tests.manual.pages import PAGES, ROOT, answered, commands, section
 
 EDITIONS = sorted((ROOT / 'snapshots').glob('*/code-free'))
@@ -75,6 +76,10 @@ def test_the_page_about_the_releases_says_what_the_newest_month_holds() -> None:
     figures = re.sub(r'standard_tasks|in 2026|(?<=\d),(?=\d{3})', '', sentences)
     shown = [int(word) for word in re.findall(r'\d+', figures)]
     assert shown == list(coevo.open(EDITIONS[-1]).execute(NEWEST).fetchone() or ())
+
+
+def test_the_page_of_figures_is_made_of_the_newest_month() -> None:
+    assert (ROOT / 'docs/figures.md').read_text() == render_page(ROOT / 'snapshots')
 
 
 def test_the_examples_of_labels_are_tasks_of_the_release() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from coevo.model.schema import TABLES
 from coevo.snapshots.snapshot import open_snapshots
-from coevo.snapshots.statistics import STATISTICS, run_statistic
+from coevo.snapshots.statistics import STATISTICS, VERIFIED, run_statistic
 from coevo.storage.store import Store
 from packagers.funnel import compute_funnel
 from packagers.rows import gather_rows
@@ -185,3 +185,36 @@ def test_classes_are_described_by_framework_runtime_and_lines() -> None:
         ('python', 'test framework', 'pytest (100 %)'),
         ('python', 'runtime', '3.11 (100 %)'),
     ]
+
+
+def test_cost_adds_up_to_the_timings_without_those_counted_twice(snapshot: Path) -> None:
+    connection = open_snapshots(snapshot)
+    *by_language, total = asked(connection, 'cost')
+    assert [row[0] for row in (*by_language, total)] == ['java', 'all']
+    ((seconds, tasks),) = connection.sql(
+        "SELECT (SELECT sum(cpu_seconds) FROM timings WHERE step NOT IN ('diff', 'tests')), "
+        'count(*) FROM tasks'
+    ).fetchall()
+    assert total[1] == tasks
+    assert total[2] + total[5] == round(seconds)
+    assert total[3] == round(total[2] / tasks, 1)
+
+
+def test_tasks_by_language_add_up(snapshot: Path) -> None:
+    rows = asked(open_snapshots(snapshot), 'by_language')
+    assert all(sum(row[1:-1]) == row[-1] for row in rows)
+    figure_2 = asked(open_snapshots(snapshot), 'figure_2')
+    assert sum(row[-1] for row in rows) == sum(row[-1] for row in figure_2)
+    assert {row[0] for row in rows} == {row[1] for row in figure_2}
+
+
+def test_verified_tasks_are_counted_beside_all_that_could_be(snapshot: Path) -> None:
+    connection = open_snapshots(snapshot)
+    rows = [tuple(row) for row in run_statistic(connection, VERIFIED).rows]
+    (total,) = (row for row in rows if row[0] == 'all')
+    counts = connection.sql(
+        'SELECT (SELECT count(*) FROM standard_tasks), (SELECT count(*) FROM verified)'
+    ).fetchall()
+    assert (total[2], total[4]) == counts[0]
+    assert all(row[4] <= row[3] <= row[2] for row in rows)
+    assert sum(row[2] for row in rows) == 2 * total[2]
