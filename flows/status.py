@@ -16,8 +16,9 @@ from coevo.model.reasons import Reason
 from coevo.model.segment import count_tasks
 from coevo.storage import measures, reverifications
 from coevo.storage.documents import SegmentBasis, load_basis
+from coevo.storage.packed_segments import MinedPartition
 from coevo.storage.place import StoragePlace, encode_folder_name
-from coevo.storage.store import MinedPartition, Partition, Store
+from coevo.storage.store import Partition, Store
 from coevo.storage.walk_states import WalkState
 from coevo.storage.walks import WalkBudget, WalkRecord
 from coevo.storage.withdrawals import Withdrawal

@@ -20,8 +20,9 @@ from coevo.storage import measures
 from coevo.storage.dates import RowDates
 from coevo.storage.measures import MeasuresName
 from coevo.storage.months import MonthCohort, MonthPart, MonthRecord
+from coevo.storage.packed_segments import MinedPartition
 from coevo.storage.reverifications import ReverificationRecord
-from coevo.storage.store import MinedPartition, Partition, Store
+from coevo.storage.store import Partition, Store
 from coevo.storage.walks import WalkRecord, select_commits
 from coevo.storage.withdrawals import Withdrawal
 

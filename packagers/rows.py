@@ -25,8 +25,9 @@ from coevo.model.task_rows import StartRow, TaskRow, WithdrawnRow
 from coevo.model.words import Walk
 from coevo.storage import measures, reverifications, withdrawals
 from coevo.storage.measures import MeasuresName
+from coevo.storage.packed_segments import MinedPartition
 from coevo.storage.reverifications import ReverificationRecord
-from coevo.storage.store import MinedPartition, Partition, Store
+from coevo.storage.store import Partition, Store
 from coevo.storage.withdrawals import Withdrawal
 from packagers.months import MonthCut
 from packagers.row_files import Key, RowFile, Sorter

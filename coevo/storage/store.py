@@ -33,6 +33,7 @@ from coevo.model.segment import Segment
 from coevo.model.words import Walk
 from coevo.storage import archive, walk_states
 from coevo.storage.archive import Archive, ArchivePiece
+from coevo.storage.packed_segments import MinedPartition, PackedSegments
 from coevo.storage.place import (
     HeldLock,
     PlaceEntry,
@@ -52,14 +53,12 @@ from coevo.storage.store_stamp import (
 from coevo.storage.walk_states import WalkState
 from coevo.storage.walks import WalkRecord, merge_walks, sort_walk
 
-__all__ = ['MinedPartition', 'Partition', 'Store', 'WalkRecord']
+__all__ = ['Partition', 'Store', 'WalkRecord']
 
 _PARTITIONS = 'partitions'
 _WALK, _MERGED, _LOOSE, _LOCK = 'walk.coevo', 'segments.coevo', '.segment', 'lock'
 _SUMMED_UP = (_WALK, _MERGED, _LOOSE)
 
-# A track that is not null, in the form in which `codec` writes it. Texts have their quotes escaped.
-_TRACK = b'"track":"'
 _RUNTIME_MISSING = f'"reason":"{Reason.RUNTIME_MISSING}"'.encode()
 
 _log = logging.getLogger(__name__)
@@ -97,45 +96,6 @@ class _PartitionContents:
     pieces: Mapping[tuple[str, str], ArchivePiece]
     loose: Sequence[PlaceEntry]
     merged: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class PackedSegments:
-    """Segments that are kept packed; each iteration unpacks them anew, one at a time."""
-
-    pieces: Sequence[ArchivePiece]
-
-    def __iter__(self) -> Iterator[Segment]:
-        return (codec.decode_record(Segment, piece.unpack()) for piece in self.pieces)
-
-    def iterate_with_tracks(self) -> Iterator[Segment]:
-        """Yield the segments that may have a method with a track; the others are not decoded."""
-        for piece in self.pieces:
-            data = piece.unpack()
-            if _TRACK in data:
-                yield codec.decode_record(Segment, data)
-
-    def iterate_with_reason(self, reason: str) -> Iterator[Segment]:
-        """Yield the segments with a drop for this reason; most others are not decoded."""
-        for piece in self.pieces:
-            data = piece.unpack()
-            if f'"{reason}"'.encode() in data:
-                segment = codec.decode_record(Segment, data)
-                if any(drop.reason == reason for drop in segment.drops):
-                    yield segment
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MinedPartition:
-    """A partition at one moment, even while another process mines.
-
-    segments  one for each mined pair of the walk, by pair_id
-    unmined   ids of its other pairs
-    """
-
-    walk: WalkRecord
-    segments: PackedSegments
-    unmined: tuple[str, ...]
 
 
 class Store:
