@@ -15,6 +15,7 @@ from flows import discovery
 from flows.discovery import CrawlOptions, CrawlReport
 from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.reap import remove_overdue_runs
+from flows.live.run_names import name_flow_run
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
 from miners.discovery.budgets import parse_tokens
@@ -22,7 +23,7 @@ from miners.discovery.candidates import load_candidate_profile
 from miners.discovery.github_requests import PUBLIC_API
 
 
-@flow(name='crawl', persist_result=False)
+@flow(name='crawl', flow_run_name=name_flow_run, persist_result=False)
 @turn_errors_into_failed_states
 def crawl(profile: str | list[str] = 'testevo', profiles: str | None = None) -> State[None]:
     """Crawl GitHub once for each of some profiles and write the crawls to the worker's store.

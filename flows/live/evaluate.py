@@ -23,11 +23,12 @@ from flows.batches.batch import FATAL
 from flows.batches.contained import BatchLimits, run_command
 from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.reap import TAG
+from flows.live.run_names import name_flow_run
 from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
 
 
-@flow(name='evaluate', persist_result=False)
+@flow(name='evaluate', flow_run_name=name_flow_run, persist_result=False)
 @turn_errors_into_failed_states
 def start_evaluation_parts(
     snapshot: str,
@@ -62,7 +63,7 @@ def start_evaluation_parts(
     return Completed(message=f'{len(due)} of {parts} parts are to be judged')
 
 
-@flow(name='evaluate-part', persist_result=False)
+@flow(name='evaluate-part', flow_run_name=name_flow_run, persist_result=False)
 @turn_errors_into_failed_states
 def evaluate_part(
     snapshot: str,

@@ -12,12 +12,13 @@ from coevo.model.listener import Listener
 from flows import measure_pass
 from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.reap import remove_overdue_runs
+from flows.live.run_names import name_flow_run
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.measure_pass import MeasureOptions, MeasureReport
 
 
-@flow(name='measure', persist_result=False)
+@flow(name='measure', flow_run_name=name_flow_run, persist_result=False)
 @turn_errors_into_failed_states
 def measure(
     repository: str | None = None,

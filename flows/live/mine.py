@@ -12,13 +12,14 @@ from flows.batches.batch import BatchJob, Verb
 from flows.batches.contained import BatchLimits
 from flows.live import heartbeat
 from flows.live.batches import process_repositories
+from flows.live.run_names import name_flow_run
 from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.months import find_month_end, parse_day
 from flows.options import choose_walk, parse_families
 
 
-@flow(name='mine', persist_result=False)
+@flow(name='mine', flow_run_name=name_flow_run, persist_result=False)
 @turn_errors_into_failed_states
 def mine(
     repositories: list[str],

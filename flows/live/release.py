@@ -23,6 +23,7 @@ from flows import months
 from flows.live import heartbeat
 from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.reap import remove_overdue_runs
+from flows.live.run_names import name_flow_run
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.options import ReleaseOptions, parse_families
@@ -38,7 +39,7 @@ from packagers.site.folder import write_site
 WAITING, INCOMPLETE = 'Waiting', 'Incomplete'
 
 
-@flow(name='release', persist_result=False)
+@flow(name='release', flow_run_name=name_flow_run, persist_result=False)
 @turn_errors_into_failed_states
 def release(
     month: str | None = None,

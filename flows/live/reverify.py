@@ -14,13 +14,14 @@ from flows import reverification
 from flows.live import heartbeat
 from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.reap import remove_overdue_runs
+from flows.live.run_names import name_flow_run
 from flows.live.trying import retry_step, turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
 from flows.reverification import Reverification, ReverifyOptions
 from packagers.publishing import list_snapshots, locate_snapshot
 
 
-@flow(name='reverify', persist_result=False)
+@flow(name='reverify', flow_run_name=name_flow_run, persist_result=False)
 @turn_errors_into_failed_states
 def reverify(
     sample: int = 100,

@@ -16,11 +16,12 @@ from flows import candidates
 from flows.batches.batch import Verb
 from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.reap import TAG, list_requested_repositories, remove_overdue_runs
+from flows.live.run_names import name_flow_run
 from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import load_worker_settings
 
 
-@flow(name='spread', persist_result=False)
+@flow(name='spread', flow_run_name=name_flow_run, persist_result=False)
 @turn_errors_into_failed_states
 def start_batch_runs(
     verb: Verb, size: int = 8, deployment: str = 'batch', parameters: dict[str, Any] | None = None

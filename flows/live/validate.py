@@ -8,11 +8,12 @@ from prefect.client.schemas.objects import State
 from flows.batches.batch import BatchJob, Verb
 from flows.batches.contained import BatchLimits
 from flows.live.batches import process_repositories
+from flows.live.run_names import name_flow_run
 from flows.live.trying import turn_errors_into_failed_states
 from flows.live.worker_settings import check_engine_versions, load_worker_settings
 
 
-@flow(name='validate', persist_result=False)
+@flow(name='validate', flow_run_name=name_flow_run, persist_result=False)
 @turn_errors_into_failed_states
 def validate(
     repositories: list[str],

@@ -48,6 +48,7 @@ def test_unminable_repository_does_not_stop_the_others_of_its_batch(
         template = ('--base-job-template', 'infra/kubernetes-job.json')
         server.prefect('work-pool', 'create', 'jobs', '--type', 'kubernetes', *template)
         assert server.wait(run) == f'1 done, 1 refused, {PAIRS} pairs executed'
+        assert server.ask(f'flow_runs/{run}')['name'] == f'mine {nothing} and 1 more'
         assert scheduled(server) >= {'daily', 'monthly', 'weekly', 'minutes'}
         is_released_and_holds(server)
     tables = server.tables(run)
