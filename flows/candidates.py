@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.storage.place import Root
@@ -18,7 +19,7 @@ from flows.batches.batch import Verb
 from flows.crawling.crawls import CrawledRepository, load_latest_candidates
 from flows.eligibility import Eligibility, load_eligibility
 from flows.segment_keys import compute_mining_code_digest
-from flows.validations import Validation, load_validated_push
+from flows.validations import Validation, load_validated_pushes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +83,11 @@ def _find_due_for_validation(
     kept: Sequence[tuple[CrawledRepository, Validation | None]],
     sandbox: str | None,
 ) -> DueRepositories:
+    pushes = load_validated_pushes(store, [candidate.repo for candidate, _ in kept])
     proven = {
         candidate.repo
         for candidate, validation in kept
-        if _is_validation_current(store, candidate, validation, sandbox)
+        if _is_validation_current(candidate, validation, pushes.get(candidate.repo), sandbox)
     }
     return DueRepositories(
         repositories=tuple(candidate.repo for candidate, _ in kept if candidate.repo not in proven),
@@ -117,7 +119,10 @@ def index_candidates(store: Root) -> dict[str, CrawledRepository]:
 
 
 def _is_validation_current(
-    store: Root, candidate: CrawledRepository, validation: Validation | None, sandbox: str | None
+    candidate: CrawledRepository,
+    validation: Validation | None,
+    validated_push: datetime | None,
+    sandbox: str | None,
 ) -> bool:
     """Return whether the latest validation, valid or not, would give the same result again.
 
@@ -128,7 +133,7 @@ def _is_validation_current(
         return False
     language = LANGUAGES.get(validation.language or '')
     return (
-        load_validated_push(store, candidate.repo) == candidate.pushed_at
+        validated_push == candidate.pushed_at
         and language is not None
         and validation.engine_version == get_engine_version(language.NAME)
         and sandbox in (None, validation.sandbox)

@@ -154,15 +154,26 @@ def load_latest_validations(store: Root, repos: Sequence[str]) -> dict[str, Vali
 
     Files are read together, which a bucket answers in parallel.
     """
+    latest = _load_latest(store, repos)
+    names = {f'{_get_folder(repo)}/{each.rev}.json': repo for repo, each in latest.items()}
+    records = _load_records(Validation, open_place(store), list(names))
+    return {names[name]: validation for name, validation in records}
+
+
+def load_validated_pushes(store: Root, repos: Sequence[str]) -> dict[str, datetime]:
+    """Return the last push that the host reported before each repository was last validated.
+
+    Repositories that were not validated, or whose host did not say, are left out.
+    """
+    latest = _load_latest(store, repos)
+    return {repo: each.pushed for repo, each in latest.items() if each.pushed is not None}
+
+
+def _load_latest(store: Root, repos: Sequence[str]) -> dict[str, _LatestValidation]:
     storage = open_place(store)
     names = {_get_latest_path(repo): repo for repo in repos}
     there = [entry.name for entry in storage.list_files(FOLDER) if entry.name in names]
-    revs = _load_records(_LatestValidation, storage, there)
-    results = {f'{_get_folder(names[name])}/{latest.rev}.json': name for name, latest in revs}
-    return {
-        names[results[name]]: validation
-        for name, validation in _load_records(Validation, storage, list(results))
-    }
+    return {names[name]: each for name, each in _load_records(_LatestValidation, storage, there)}
 
 
 def list_validated_repositories(store: Root) -> frozenset[str]:
@@ -178,15 +189,6 @@ def _load_records(
     for name, file in zip(names, place.load_files(names), strict=True):
         if file is not None:
             yield name, decode_record(record, place, name, file, _CURE)
-
-
-def load_validated_push(store: Root, repo: str) -> datetime | None:
-    """Return the last push that the host reported before the repository was last validated.
-
-    None if it was not validated, or the host did not say.
-    """
-    latest = load_record(_LatestValidation, open_place(store), _get_latest_path(repo), _CURE)
-    return None if latest is None else latest.pushed
 
 
 def load_cpu_seconds(store: Root, validation: Validation) -> ValidationSeconds | None:
