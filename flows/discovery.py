@@ -114,13 +114,23 @@ class Survey:
 
         Those are left out whose root is known, or that have a reason against them without it.
         """
-        due = [seen for seen in repositories if self._needs_root(seen)]
+        self._ask_in_halves([seen for seen in repositories if self._needs_root(seen)])
+
+    def _ask_in_halves(self, due: Sequence[RepositoryMetadata]) -> None:
+        """Ask for the roots of some repositories, and of each half if GitHub does not answer.
+
+        A query may be too much for it: a server that is down ends the crawl's requests anyway.
+        """
         if not due:
             return
         answers = self._try_asking(
             partial(find_root_contents, self._api, due, self._profile.build_files)
         )
-        self._roots |= answers or dict.fromkeys(seen.github_id for seen in due)
+        if answers is None and len(due) > 1 and self._silent < _GIVE_UP:
+            self._ask_in_halves(due[: len(due) // 2])
+            self._ask_in_halves(due[len(due) // 2 :])
+        else:
+            self._roots |= answers or dict.fromkeys(seen.github_id for seen in due)
 
     def _needs_root(self, seen: RepositoryMetadata) -> bool:
         return (

@@ -29,6 +29,7 @@ class Server:
 
     repositories    folder with OWNER/NAME.git, to which `clone_url` leads
     git             what serves them, below /git; it can be told to fail, too
+    most_repositories  a GraphQL query for more than these takes too long, and gets a 502
     etag_per_token  whether another token gets another ETag for the same content
     asked           every request: token, path, status
     violations      answers that GitHub's description does not allow
@@ -40,6 +41,7 @@ class Server:
     budgets: Budgets = field(default_factory=Budgets)
     repositories: Path | None = None
     git: GitBackend = field(init=False)
+    most_repositories: int = 1000
     etag_per_token: bool = True
     faults: list[Fault] = field(default_factory=list)
     asked: list[tuple[str, str, int]] = field(default_factory=list)
@@ -150,7 +152,9 @@ class _Handler(BaseHTTPRequestHandler):
         if not state.budgets.spend(token, resource):
             answer = message(403, 'API rate limit exceeded for user ID 1.')
             return answer, state.budgets.headers(token, resource), None
-        if is_graphql:
+        if is_graphql and self._body.count(b'repository(') > state.most_repositories:
+            answer = Answer(status=502, text='<html><body>Unicorn!</body></html>')
+        elif is_graphql:
             failing = fault.id if fault is not None and fault.kind == 'partial' else None
             answer = graphql.answer(state.world, self._body, failing)
         else:
