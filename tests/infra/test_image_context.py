@@ -6,7 +6,9 @@ import fnmatch
 import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
+from prefect.settings.models.server.services import ServerServicesDBVacuumSettings
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,3 +54,12 @@ def test_weekly_workflow_builds_image_manual_and_wheel_and_runs_all_tests() -> N
         assert any(words in command for command in commands), words
     targets = {line.partition(':')[0] for line in (ROOT / 'Makefile').read_text().splitlines()}
     assert {'docs', 'test-all'} <= targets
+
+
+def test_server_of_the_containers_removes_old_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    compose = yaml.safe_load((ROOT / 'infra/compose.yaml').read_text())
+    name = 'PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED'
+    value = compose['services']['server']['environment'][name]
+    assert f'export {name}={value}' in (ROOT / 'infra/README.md').read_text()
+    monkeypatch.setenv(name, value)
+    assert ServerServicesDBVacuumSettings().enabled_vacuum_types >= {'events', 'flow_runs'}
