@@ -281,6 +281,10 @@ def _render_method(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
     ]
 
 
+# What a start state has of the targets of the pair's other tasks.
+_SIBLINGS = {'absent': 'lacks', 'removed': 'lacks', 'stays': 'has'}
+
+
 def _list_task_fields(task: Row) -> Iterator[tuple[str, str]]:
     yield 'repository', blocks.join_parts(task['repo'], task['url'], task['license'])
     yield from _list_history_fields(task)
@@ -294,6 +298,11 @@ def _list_task_fields(task: Row) -> Iterator[tuple[str, str]]:
             task['start_builder'], task['defect'], _describe_adequacy(task['start_adequacy'])
         ),
     )
+    for sibling in task['siblings'] or ():
+        yield (
+            f'start {_SIBLINGS[sibling["undone"]]}',
+            f'{", ".join(sibling["test_methods"])} of {sibling["test_file"]}, which another task asks for',
+        )
     yield 'gold', _describe_adequacy(task['gold_adequacy'])
     yield 'gold reaches', ', '.join(task['reached'] or ())
     yield 'not verified', blocks.join_parts(*_list_doubts(task))

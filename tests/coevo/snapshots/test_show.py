@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from coevo.model.errors import Fatal
@@ -44,6 +47,23 @@ def test_a_task_shows_cells_dependencies_and_both_patches(snapshot: Path) -> Non
     assert '1  modified  src/main/java/ferry/Fare.java:3-5  public int of(int zones)' in lines
     assert '+++ b/src/test/java/ferry/FareTest.java' in lines
     assert '+++ b/F.java' in lines
+
+
+def test_a_task_says_which_tests_of_other_tasks_its_start_lacks(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(snapshot, tmp_path / 'copy')
+    (file,) = (copy / 'data' / 'tasks').glob('update*.parquet')
+    table = pq.read_table(file)
+    rows = table.to_pylist()
+    for row, state in zip(rows, ('removed', 'stays'), strict=False):
+        row['siblings'] = [
+            {'test_file': 'a/B.java', 'test_methods': ['B#c', 'B#d'], 'undone': state, 'why': None}
+        ]
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), file)
+    shown = [render_by_id(copy, row['task_id']).splitlines() for row in rows[:2]]
+    assert 'start lacks   B#c, B#d of a/B.java, which another task asks for' in shown[0]
+    assert 'start has     B#c, B#d of a/B.java, which another task asks for' in shown[1]
 
 
 def test_only_cells_that_were_run_are_shown(snapshot: Path) -> None:
