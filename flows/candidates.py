@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 
 from coevo.languages.table import LANGUAGES, get_engine_version
+from coevo.model.errors import Fatal
 from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store
 from coevo.storage.walk_states import WalkState
@@ -36,6 +38,7 @@ def find_due_repositories(
     profile: str | None = None,
     sandbox: str | None = None,
     known: Mapping[str, Eligibility] | None = None,
+    states: Mapping[Partition, WalkState] | None = None,
 ) -> DueRepositories:
     """Return the repositories of the latest crawls with work to do, and those without.
 
@@ -44,6 +47,7 @@ def find_due_repositories(
     profile  the profile by which they are to be mined; None for any
     sandbox  the sandbox in which they are to be validated; None for any
     known    what `load_eligibility` says; None asks it
+    states   the stored states of walks; None loads them
     """
     known = load_eligibility(store) if known is None else known
     if verb is Verb.VALIDATE:
@@ -55,7 +59,7 @@ def find_due_repositories(
         return _find_due_for_validation(store, candidates, sandbox)
     valid = [each.candidate for each in known.values() if each.obstacle is None and each.candidate]
     mined = Store(store)
-    states = mined.load_states()
+    states = mined.load_states() if states is None else states
     unchanged = {
         candidate.repo
         for candidate, partitions in _join_partitions(mined, valid)
@@ -100,17 +104,22 @@ def advance_unchanged_walks(store: Root, unchanged: tuple[str, ...]) -> None:
 
     This writes `reached` of each partition in the store.
     """
-    mined = Store(store)
-    some = [
-        candidate for candidate in load_latest_candidates(store) if candidate.repo in set(unchanged)
-    ]
+    mined, names = Store(store), set(unchanged)
+    some = [candidate for candidate in load_latest_candidates(store) if candidate.repo in names]
     for candidate, partitions in _join_partitions(mined, some):
         for partition in partitions:
+            _advance_walk(mined, partition, candidate.crawled)
+
+
+def _advance_walk(mined: Store, partition: Partition, reached: datetime) -> None:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(mined.lock_partition(partition))
+        except Fatal:  # the miner that holds it records its state when it ends
             walk = mined.load_walk(partition)
-            mined.merge_walk_into_stored(
-                partition, dataclasses.replace(walk, reached=candidate.crawled)
-            )
-            mined.record_state(partition)
+            mined.merge_walk_into_stored(partition, dataclasses.replace(walk, reached=reached))
+        else:
+            mined.advance_reached(partition, reached)
 
 
 def index_candidates(store: Root) -> dict[str, CrawledRepository]:

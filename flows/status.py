@@ -359,7 +359,7 @@ def survey_store(store: Store) -> StoreOverview:
         repo: _find_last_failure(names) for repo, names in index_failures(store.storage).items()
     }
     walks = store.load_states()
-    done = set(find_due_repositories(store.root, Verb.MINE, known=known).unchanged)
+    done = set(find_due_repositories(store.root, Verb.MINE, known=known, states=walks).unchanged)
     claimed = list_claimed_repositories(store.root)
     withdrawn = load_withdrawn_repositories(store.storage)
     by_hand = {*partitions, *failures, *list_validated_repositories(store.root)} - known.keys()

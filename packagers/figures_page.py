@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coevo.snapshots.snapshot import open_snapshots
-from coevo.snapshots.statistics import STATISTICS, VERIFIED, Statistic, run_statistic
+from coevo.snapshots.statistics import (
+    STATISTICS,
+    VERIFIED,
+    Statistic,
+    format_value,
+    run_statistic,
+)
 from packagers.dictionary import render_table
 
 if TYPE_CHECKING:
@@ -16,26 +23,71 @@ if TYPE_CHECKING:
 FILE = Path('docs/figures.md')
 SNAPSHOTS = Path('snapshots')
 
-# Rows of the tables of TestEvo-Bench, with its numbers as they are printed.
-_TABLE_1 = {'generation': ('746', '2.63', '2.32'), 'update': ('509', '2.24', '3.15')}
-_TABLE_4 = {
-    'generation': ('1,961', '70.9 %', '8.18', '4.08', '56.1 %'),
-    'update': ('1,138', '48.7 %', '8.70', '3.85', '45.1 %'),
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PaperTable:
+    """A table of TestEvo-Bench, with its numbers as they are printed.
+
+    keys     the columns that name a row
+    columns  the columns that are shown beside ours
+    rows     the numbers of each row that the paper has
+    """
+
+    keys: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: Mapping[tuple[str, ...], tuple[str, ...]]
+
+
+# The sections of the page by their query; None is a table that the paper does not have.
+_SECTIONS: Mapping[str, _PaperTable | None] = {
+    'table_1': _PaperTable(
+        keys=('track',),
+        columns=('tasks', 'tests_per_task', 'code_per_task'),
+        rows={('generation',): ('746', '2.63', '2.32'), ('update',): ('509', '2.24', '3.15')},
+    ),
+    'table_4': _PaperTable(
+        keys=('track',),
+        columns=(
+            'test_methods',
+            'share_with_mutants',
+            'generated_per_method',
+            'killed_per_method',
+            'kill_rate',
+        ),
+        rows={
+            ('generation',): ('1,961', '70.9 %', '8.18', '4.08', '56.1 %'),
+            ('update',): ('1,138', '48.7 %', '8.70', '3.85', '45.1 %'),
+        },
+    ),
+    'table_5': _PaperTable(
+        keys=('metric',),
+        columns=('value',),
+        rows={
+            ('repositories',): ('91',),
+            ('source files (mean)',): ('214',),
+            ('source lines (mean)',): ('17,049',),
+            ('commits (mean)',): ('7',),
+            ('tasks (mean)',): ('14',),
+            ('test methods of a task (mean)',): ('2',),
+        },
+    ),
+    'table_11': _PaperTable(
+        keys=('labelling', 'class'),
+        columns=('repositories', 'tasks', 'methods'),
+        rows={
+            ('static', 'positive'): ('66', '627', '1,369'),
+            ('static', 'negative'): ('99', '2,603', '10,496'),
+            ('dynamic', 'positive'): ('59', '509', '1,138'),
+            ('dynamic', 'negative'): ('100', '2,721', '10,727'),
+        },
+    ),
+    'by_language': None,
+    'funnel': None,
+    'cost': None,
+    'verified': None,
 }
-_TABLE_5 = {
-    'repositories': '91',
-    'source files (mean)': '214',
-    'source lines (mean)': '17,049',
-    'commits (mean)': '7',
-    'tasks (mean)': '14',
-    'test methods of a task (mean)': '2',
-}
-_TABLE_11 = {
-    ('static', 'positive'): ('66', '627', '1,369'),
-    ('static', 'negative'): ('99', '2,603', '10,496'),
-    ('dynamic', 'positive'): ('59', '509', '1,138'),
-    ('dynamic', 'negative'): ('100', '2,721', '10,727'),
-}
+# Shares that the paper prints in percent.
+_PERCENTS = ('share_with_mutants', 'kill_rate')
 
 _HEAD = """\
 # Figures of {month}
@@ -71,10 +123,11 @@ def render_page(snapshots: Path = SNAPSHOTS) -> str:
     connection = open_snapshots(snapshots / month / 'code-free')
     statistics = {statistic.name: statistic for statistic in (*STATISTICS, VERIFIED)}
     blocks = [_HEAD.format(month=month)]
-    for name, render in _SECTIONS.items():
+    for name, paper in _SECTIONS.items():
         statistic = statistics[name]
         rows = _ask(connection, statistic)
-        blocks += [f'## {statistic.title}', render(rows), f'{statistic.note} Query: `{name}`.']
+        table = _render_all(rows) if paper is None else _render_beside(rows, paper)
+        blocks += [f'## {statistic.title}', table, f'{statistic.note} Query: `{name}`.']
     files = sorted(map(str, (snapshots / month / 'baselines').glob('*/results.parquet')))
     if files:
         answer = connection.sql(_BASELINES, params={'files': files})
@@ -93,103 +146,25 @@ def _ask(connection: duckdb.DuckDBPyConnection, statistic: Statistic) -> list[Ro
 def _render_all(rows: Sequence[Row]) -> str:
     """Render all columns but `walk`."""
     columns = [name for name in rows[0] if name != 'walk']
-    return render_table(columns, ([_format(row[name]) for name in columns] for row in rows))
+    return render_table(columns, ([_format(name, row[name]) for name in columns] for row in rows))
 
 
-def _render_table_1(rows: Sequence[Row]) -> str:
-    names = ('tasks', 'tests_per_task', 'code_per_task')
-    return _render_beside(
-        ('track',),
-        names,
-        ((row['track'],) for row in rows),
-        rows,
-        {(k,): v for k, v in _TABLE_1.items()},
-    )
-
-
-def _render_table_4(rows: Sequence[Row]) -> str:
-    names = (
-        'test_methods',
-        'share_with_mutants',
-        'generated_per_method',
-        'killed_per_method',
-        'kill_rate',
-    )
-    percents = [
-        {
-            **row,
-            **{name: _format_percent(row[name]) for name in ('share_with_mutants', 'kill_rate')},
-        }
-        for row in rows
-    ]
-    return _render_beside(
-        ('track',),
-        names,
-        ((row['track'],) for row in rows),
-        percents,
-        {(k,): v for k, v in _TABLE_4.items()},
-    )
-
-
-def _render_table_5(rows: Sequence[Row]) -> str:
-    return _render_beside(
-        ('metric',),
-        ('value',),
-        ((row['metric'],) for row in rows),
-        rows,
-        {(k,): (v,) for k, v in _TABLE_5.items()},
-    )
-
-
-def _render_table_11(rows: Sequence[Row]) -> str:
-    names = ('repositories', 'tasks', 'methods')
-    keys = ((row['labelling'], row['class']) for row in rows)
-    return _render_beside(('labelling', 'class'), names, keys, rows, _TABLE_11)
-
-
-def _render_beside(
-    keys: Sequence[str],
-    names: Sequence[str],
-    of_rows: Iterator[tuple[str, ...]],
-    rows: Sequence[Row],
-    paper: Mapping[Any, Sequence[str]],
-) -> str:
-    """Render each column of the rows beside the paper's; the paper's cells of a row that it lacks are empty."""
-    head = [*keys, *(f'{name}, {whose}' for name in names for whose in ('paper', 'coevo'))]
+def _render_beside(rows: Sequence[Row], paper: _PaperTable) -> str:
+    """Render each column beside the paper's, whose cells are empty in a row that it lacks."""
+    head = [*paper.keys, *(f'{name}, {of}' for name in paper.columns for of in ('paper', 'coevo'))]
     lines = []
-    for key, row in zip(of_rows, rows, strict=True):
-        theirs = paper.get(key, ('',) * len(names))
-        cells = [
-            cell
-            for name, their in zip(names, theirs, strict=True)
-            for cell in (their, _format(row[name]))
-        ]
-        lines.append([*key, *cells])
+    for row in rows:
+        key = tuple(row[name] for name in paper.keys)
+        theirs = paper.rows.get(key, ('',) * len(paper.columns))
+        ours = (_format(name, row[name]) for name in paper.columns)
+        lines.append([*key, *(cell for both in zip(theirs, ours, strict=True) for cell in both)])
     return render_table(head, lines)
 
 
-def _format(value: object) -> str:
-    if value is None:
-        return ''
-    if isinstance(value, float):
-        return f'{value:,.2f}'.removesuffix('.00')
-    return f'{value:,}' if isinstance(value, int) else str(value)
-
-
-def _format_percent(value: float | None) -> str:
-    return '' if value is None else f'{100 * value:.1f} %'
-
-
-_SECTIONS = {
-    'table_1': _render_table_1,
-    'table_4': _render_table_4,
-    'table_5': _render_table_5,
-    'table_11': _render_table_11,
-    'by_language': _render_all,
-    'funnel': _render_all,
-    'cost': _render_all,
-    'verified': _render_all,
-}
+def _format(name: str, value: Any) -> str:
+    if value is not None and name in _PERCENTS:
+        return f'{100 * value:.1f} %'
+    return f'{value:,}' if isinstance(value, int) else format_value(value)
 
 
 def main() -> None:

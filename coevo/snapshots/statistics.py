@@ -288,7 +288,7 @@ def _render_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str
 
     Rows are lines if they fit; else columns are lines; else each row is a block of its own.
     """
-    shown = [[_format_value(value) for value in row] for row in rows]
+    shown = [[format_value(value) for value in row] for row in rows]
     right = [all(isinstance(row[at], _NUMBERS) for row in rows) for at in range(len(names))]
     table = presentation.align_columns([list(names), *shown], right)
     turned = presentation.align_columns(
@@ -303,7 +303,8 @@ def _render_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str
     )
 
 
-def _format_value(value: object) -> str:
+def format_value(value: object) -> str:
+    """Return a value of a table: numbers with two decimals at most, without control characters."""
     if value is None:
         return ''
     return (

@@ -1,13 +1,15 @@
-"""The segments of a partition as they are read: packed, and decoded one at a time."""
+"""The segments of a partition as they are read: packed, decoded one at a time, damaged ones set aside."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from coevo.model import codec
 from coevo.model.segment import Segment
+from coevo.storage import archive
 from coevo.storage.archive import ArchivePiece
+from coevo.storage.place import StoragePlace, StoredFile
 from coevo.storage.walks import WalkRecord
 
 # A track that is not null, in the form in which `codec` writes it. Texts have their quotes escaped.
@@ -51,3 +53,20 @@ class MinedPartition:
     walk: WalkRecord
     segments: PackedSegments
     unmined: tuple[str, ...]
+
+
+def set_damaged_aside_and_get_version(
+    place: StoragePlace, name: str, found: StoredFile, whole: Mapping[str, ArchivePiece]
+) -> str | None:
+    """Keep a copy of a damaged file for a person, and replace the file by its intact pieces.
+
+    Return the new version; None if no piece is intact.
+    """
+    place.write_file(f'{name}.corrupt', found.data)
+    if whole:
+        return (
+            place.write_if_unchanged(name, archive.encode_archive(whole), found.version)
+            or found.version
+        )
+    place.remove_files([name])
+    return None

@@ -24,6 +24,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from coevo.model import codec
@@ -33,12 +34,15 @@ from coevo.model.segment import Segment
 from coevo.model.words import Walk
 from coevo.storage import archive, walk_states
 from coevo.storage.archive import Archive, ArchivePiece
-from coevo.storage.packed_segments import MinedPartition, PackedSegments
+from coevo.storage.packed_segments import (
+    MinedPartition,
+    PackedSegments,
+    set_damaged_aside_and_get_version,
+)
 from coevo.storage.place import (
     HeldLock,
     PlaceEntry,
     Root,
-    StoragePlace,
     StoredFile,
     decode_folder_name,
     encode_folder_name,
@@ -117,7 +121,10 @@ class Store:
 
         Raises: Fatal if a folder is not a partition.
         """
-        names = (entry.name.split('/') for entry in self.storage.list_files(_PARTITIONS))
+        return self._list_partitions_among(self.storage.list_files(_PARTITIONS))
+
+    def _list_partitions_among(self, entries: Sequence[PlaceEntry]) -> tuple[Partition, ...]:
+        names = (entry.name.split('/') for entry in entries)
         written = (parts for parts in names if len(parts) == 5 and parts[4] != _LOCK)
         try:
             return tuple(sorted({_parse_partition(*parts[1:4]) for parts in written}))
@@ -140,8 +147,11 @@ class Store:
         No segment is read, and no walk: one listing, and a small file for each partition. For the
         other partitions `compute_state` reads the files themselves.
         """
-        folders = {_name_partition_folder(each): each for each in self.list_partitions()}
-        return walk_states.load_valid_states(self.storage, folders, _PARTITIONS, _SUMMED_UP)
+        entries = self.storage.list_files(_PARTITIONS)
+        folders = {
+            _name_partition_folder(each): each for each in self._list_partitions_among(entries)
+        }
+        return walk_states.load_valid_states(self.storage, folders, entries, _SUMMED_UP)
 
     def compute_state(self, partition: Partition) -> WalkState:
         """Return the state of a partition from its walk and segments.
@@ -157,12 +167,31 @@ class Store:
             pushed=walk.pushed,
         )
 
-    def record_state(self, partition: Partition) -> None:
-        """Write the state of a partition, so that others need not read its walk and segments."""
+    def record_state(self, partition: Partition, state: WalkState | None = None) -> None:
+        """Write the state of a partition, so that others need not read its walk and segments.
+
+        state  the state, where it is known; None reads walk and segments
+        """
         folder = _name_partition_folder(partition)
-        before = walk_states.list_sizes(self.storage.list_files(folder), _SUMMED_UP)
-        state = dataclasses.replace(self.compute_state(partition), sizes=before)
+        sizes = walk_states.list_sizes(self.storage.list_files(folder), _SUMMED_UP)
+        state = dataclasses.replace(state or self.compute_state(partition), sizes=sizes)
         self.storage.write_file(f'{folder}/{walk_states.STATE}', codec.encode_record(state))
+
+    def advance_reached(self, partition: Partition, reached: datetime) -> None:
+        """Record that a walk saw all commits up to a later time; a valid state saves reading segments.
+
+        The caller has to hold the partition's lock.
+        """
+        folder = _name_partition_folder(partition)
+        entries = self.storage.list_files(folder)
+        states = walk_states.load_valid_states(
+            self.storage, {folder: partition}, entries, _SUMMED_UP
+        )
+        state = states.get(partition) or self.compute_state(partition)
+        walk = dataclasses.replace(self.load_walk(partition), reached=reached)
+        self.merge_walk_into_stored(partition, walk)
+        latest = max(filter(None, (state.reached, reached)))
+        self.record_state(partition, dataclasses.replace(state, reached=latest))
 
     def list_repository_partitions(self, repo: str) -> tuple[Partition, ...]:
         """Return the partitions of one repository.
@@ -445,7 +474,7 @@ class Store:
                 f'{shown} is damaged ({", ".join(decoded.damaged)}): that is not mined yet'
             )
             if name.rpartition('/')[0] in self._holds:
-                version = _set_damaged_aside_and_get_version(
+                version = set_damaged_aside_and_get_version(
                     self.storage, name, found, decoded.pieces
                 )
         return decoded.pieces, version
@@ -454,23 +483,6 @@ class Store:
         if sentence not in self.warnings:
             self.warnings.append(sentence)
             _log.warning(sentence)
-
-
-def _set_damaged_aside_and_get_version(
-    place: StoragePlace, name: str, found: StoredFile, whole: Mapping[str, ArchivePiece]
-) -> str | None:
-    """Keep a copy of a damaged file for a person, and replace the file by its intact pieces.
-
-    Return the new version; None if no piece is intact.
-    """
-    place.write_file(f'{name}.corrupt', found.data)
-    if whole:
-        return (
-            place.write_if_unchanged(name, archive.encode_archive(whole), found.version)
-            or found.version
-        )
-    place.remove_files([name])
-    return None
 
 
 def _name_partition_folder(partition: Partition) -> str:

@@ -28,7 +28,7 @@ _Key = TypeVar('_Key')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkState:
-    """What decides whether a walk has work to do.
+    """The facts that decide whether a walk has work to do.
 
     engine_version  the code that mined it last
     is_complete     whether every pair of the walk has its current segment
@@ -53,16 +53,19 @@ def list_sizes(
 
 
 def load_valid_states(
-    place: StoragePlace, folders: Mapping[str, _Key], root: str, summed_up: Sequence[str]
+    place: StoragePlace,
+    folders: Mapping[str, _Key],
+    entries: Iterable[PlaceEntry],
+    summed_up: Sequence[str],
 ) -> dict[_Key, WalkState]:
     """Return the states of the partitions of a store that are as their files were.
 
     folders    the partition of each folder
-    root       the folder of all partitions
+    entries    all files of these folders, as the place lists them
     summed_up  how the names of the files end that a state sums up
     """
     by_folder: dict[str, list[PlaceEntry]] = defaultdict(list)
-    for entry in place.list_files(root):
+    for entry in entries:
         by_folder[entry.name.rpartition('/')[0]].append(entry)
     names = [
         f'{folder}/{STATE}'

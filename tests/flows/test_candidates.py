@@ -51,6 +51,7 @@ def test_repository_without_a_push_is_not_due_for_mining(tmp_path: Path, store: 
         advance_unchanged_walks(store, found.unchanged)
         (partition,) = Store(store).list_partitions()
         assert Store(store).load_walk(partition).reached == at(3)
+        assert Store(store).load_states()[partition].reached == at(3)
         assert find_due_repositories(store, Verb.MINE) == found
 
         walk = Store(store).load_walk(partition)

@@ -393,3 +393,24 @@ def test_state_says_that_pairs_are_missing(store: Store) -> None:
     store.record_state(PARTITION)
     (state,) = store.load_states().values()
     assert not state.is_complete
+
+
+def test_later_time_is_recorded_without_reading_the_segments(store: Store) -> None:
+    fill(store, 1)
+    (before,) = store.load_states().values()
+    reached = segments.day(30)
+    with store.lock_partition(PARTITION):
+        store.advance_reached(PARTITION, reached)
+    assert store.load_walk(PARTITION).reached == reached
+    (state,) = store.load_states().values()
+    assert dataclasses.replace(state, reached=before.reached, sizes=before.sizes) == before
+    assert state.reached == reached
+
+
+def test_later_time_does_not_make_a_void_state_valid(store: Store) -> None:
+    fill(store, 1)
+    store.storage.remove_files([f'{FOLDER}/segments.coevo'])
+    with store.lock_partition(PARTITION):
+        store.advance_reached(PARTITION, segments.day(30))
+    (state,) = store.load_states().values()
+    assert not state.is_complete
