@@ -66,13 +66,15 @@ def test_a_crawl_leaves_earlier_crawls_unchanged_and_is_listed_after_them(tmp_pa
     assert list_stamps(tmp_path) == (first.stamp, second.stamp)
 
 
-@pytest.mark.parametrize('gone', ['pom', 'pom_and_push'])
-def test_a_removed_pom_drops_the_repository(tmp_path: Path, gone: str) -> None:
+@pytest.mark.parametrize('change', ['push', 'default_branch'])
+def test_a_removed_pom_drops_the_repository(tmp_path: Path, change: str) -> None:
     with github(Hosted(id=1, owner='ada', name='a')) as server:
         crawled(server, tmp_path)
         server.world[1].files = ('README.md',)
-        if gone == 'pom_and_push':
+        if change == 'push':
             server.world[1].pushed_at = '2026-02-02T00:00:00Z'
+        else:
+            server.world[1].default_branch = 'next'
         report = crawled(server, tmp_path)
     assert rows(report)[1].reason is CandidateReason.NO_BUILD_FILE
     assert load_latest_candidates(tmp_path) == ()
@@ -89,8 +91,8 @@ def test_a_crawl_without_changes_spends_only_search_requests(tmp_path: Path) -> 
         first = crawled(server, tmp_path, profile=profile)
         spent = server.budgets.counted.copy()
         second = crawled(server, tmp_path, profile=profile)
-    assert first.requests.counted == {'search': 2, 'core': 4}
+    assert first.requests.counted == {'search': 2, 'graphql': 1, 'core': 1}
     assert server.budgets.counted - spent == {'search': 2}
-    assert second.requests.unchanged == 2
+    assert second.requests.unchanged == 1
     assert rows(second).keys() == rows(first).keys()
     assert [one.kept for one in rows(second).values()] == [False, False, True]
