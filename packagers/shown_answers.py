@@ -184,9 +184,14 @@ def compute_body_grams(source: str, name: str, class_name: str) -> Grams:
 
     The words of its class's name are masked, and its own name does not count.
     """
-    words = {word.lower() for word in _WORDS.findall(class_name.rpartition('.')[2])} - _COMMON
+    words = set(split_name(class_name.rpartition('.')[2])) - _COMMON
     body = _extract_body(list(tokenise(source, name)))
     return compute_token_grams([_mask_words(token, words) for token in body])
+
+
+def split_name(name: str) -> list[str]:
+    """Return the words of a name in lower case, such as ['test', 'mean'] of `testMean`."""
+    return [word.lower() for word in _WORDS.findall(name)]
 
 
 def _extract_body(found: Sequence[str]) -> Sequence[str]:

@@ -1,42 +1,52 @@
 """Decide whether a task asks for a trivial change: one that takes no understanding of the code.
 
 An update or repair is trivial if the new test is the old one with other literals or names in the
-same places, or with arguments that were added or left out and are literals or names; or if it
-differs in one short run of tokens, such as one condition. An extension is trivial if it adds
-neither an assertion nor a literal, and little else. A new test is trivial if another test of its
-file is nearly the same text. Any other change takes thought.
+same places, or with arguments that were added or left out and are literals or names; if it differs
+in one short run of tokens, such as one condition; or if it has fewer than two names or keywords
+that the old test lacks, since a failing run prints new values. An extension is trivial if it adds
+neither an assertion nor a literal, and little else; if it adds no name and few literals, such as
+one row of a table; or if it makes the test a copy of another test. A new test is trivial if it is a
+copy of another test of its file but for its own name and few words. Any other change takes thought.
+
+The limits are from tasks that were read twice (benchmarks/figures.md, "Reading").
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence, Set as AbstractSet
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from coevo.languages.reading import DeclarationPart, Word
 from coevo.languages.table import get_reading
 from coevo.model.method_rows import MethodRow
 from coevo.model.words import Track
-from packagers.shown_answers import LAYOUT, is_number_or_quoted
+from packagers.shown_answers import LAYOUT, is_number_or_quoted, split_name
 
 # A failure shows one assertion, so a change with more different edits takes several looks.
 MOST_EDITS = 3
 # Tokens of one run, at old or new.
 MOST_TOKENS = 12
-# Characters by which a copied test may differ from another one; equal differences count once.
-MOST_CHARACTERS = 8
-# A text whose length differs by more characters is no copy, and is not split into tokens.
-_MOST_LENGTH = 200
-# Longer texts, in tokens or characters, are not compared in detail.
-_LONGEST = 2_000
+# Names that a test gains by an update that only states other values.
+MOST_NEW_NAMES = 1
+# Literals of one new row of a table.
+MOST_NEW_LITERALS = 4
+# A copy shares this part of the words of the longer text, and has at most so many other words. The
+# words inside of literals count, too, and each word counts once.
+LEAST_SHARED = 2 / 3
+MOST_NEW_WORDS = 6
+# A text that is longer by this factor is no copy, and is not split into words.
+_MOST_LENGTHS = 3
 
 _CONSTANTS = frozenset({'true', 'false', 'null', 'nil', 'True', 'False', 'None'})
 _BRACKETS = {'{': '}', '[': ']', '(': ')'}
 _EMPTY = frozenset({'{}', '[]', '()'})
 # Signs inside of an argument: of a qualified name, a negative number, a keyword argument.
 _SIGNS = frozenset({',', '.', '-', '=', '&', '*'})
-_NAME = '~'
+_PARTS = re.compile(r'\w+|[^\w\s]+')
 
 Edit = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -50,7 +60,44 @@ def is_trivial(rows: Sequence[MethodRow], beside: Sequence[tuple[str, str]] = ()
     if track is Track.GENERATION:
         return all(_copies_another_test(row, beside) for row in rows)
     if track is Track.EXTENSION:
-        return all(_adds_no_check(row) for row in rows)
+        return _adds_few_values(rows) or all(
+            _adds_no_check(row) or _copies_another_test(row, beside) for row in rows
+        )
+    return len(_list_new_words(rows).names) <= MOST_NEW_NAMES or _has_few_plain_edits(rows)
+
+
+def _adds_few_values(rows: Sequence[MethodRow]) -> bool:
+    """Return whether the targets of an extension gain no name, and few literals in all."""
+    added = _list_new_words(rows)
+    return not added.names and len(added.literals) <= MOST_NEW_LITERALS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NewWords:
+    """The names, keywords and literals that the targets of a task have and their old tests lack."""
+
+    names: AbstractSet[str]
+    literals: AbstractSet[str]
+
+
+def _list_new_words(rows: Sequence[MethodRow]) -> _NewWords:
+    names: set[str] = set()
+    literals: set[str] = set()
+    for row in rows:
+        there = {word.text for word in _list_words(row, row.old_source or '')}
+        there.add(row.test_method)
+        for word in _list_words(row, row.new_source or ''):
+            if word.text in there:
+                continue
+            if _is_literal(word.text):
+                literals.add(word.text)
+            elif word.text.isidentifier():
+                names.add(word.text)
+    return _NewWords(names=names, literals=literals)
+
+
+def _has_few_plain_edits(rows: Sequence[MethodRow]) -> bool:
+    """Return whether the targets differ by few edits, each of names, literals or one short run."""
     edits: set[Edit] = set()
     for row in rows:
         row_edits = _list_plain_edits(row)
@@ -69,7 +116,9 @@ def _list_plain_edits(row: MethodRow) -> set[Edit] | None:
     if max(map(len, whole)) <= MOST_TOKENS:
         return {_make_edit(*whole)}
     edits = set()
-    for before, after in _list_differences(old, new):
+    texts = ([word.text for word in words] for words in (old, new))
+    for at_old, at_new in _iterate_differences(*texts):
+        before, after = old[at_old], new[at_new]
         if not _replaces_only_names_or_literals(before, after):
             return None
         edits.add(_make_edit(before, after))
@@ -102,14 +151,12 @@ def _trim_ends(old: Sequence[Word], new: Sequence[Word]) -> tuple[Sequence[Word]
     return old[first : len(old) - last], new[first : len(new) - last]
 
 
-def _list_differences(
-    old: Sequence[Word], new: Sequence[Word]
-) -> Iterator[tuple[Sequence[Word], Sequence[Word]]]:
-    before, after = ([word.text for word in words] for words in (old, new))
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
+def _iterate_differences(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[slice, slice]]:
+    """Yield where two texts differ, as places in each of them."""
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind != 'equal':
-            yield old[a:b], new[c:d]
+            yield slice(a, b), slice(c, d)
 
 
 def _replaces_only_names_or_literals(before: Sequence[Word], after: Sequence[Word]) -> bool:
@@ -143,47 +190,41 @@ def _adds_no_check(row: MethodRow) -> bool:
 
 
 def _copies_another_test(row: MethodRow, beside: Sequence[tuple[str, str]]) -> bool:
-    """Return whether a new test is another one with few other characters, its name aside."""
-    text = row.new_source or ''
-    new = _list_words_without_name(row, row.test_method, text)
-    count = Counter(word.text for word in new)
-    for name, source in beside:
-        if abs(len(source) - len(text)) > _MOST_LENGTH:
+    """Return whether the new text of a target is another test with few other words.
+
+    Words of which the names of the target and its class consist are no other words: a copy of
+    `testMean` as `testMedian` takes `Median` from there.
+    """
+    name, text = row.test_method, row.new_source or ''
+    new = _split_words(row.language, name, text)
+    own = {*split_name(name), *split_name(row.test_class)}
+    for other, source in beside:
+        shorter, longer = sorted((len(source), len(text)))
+        if other == name or shorter * _MOST_LENGTHS < longer:
             continue
-        old = _list_words_without_name(row, name, source)
-        there = Counter(word.text for word in old)
-        if max((count - there).total(), (there - count).total()) > MOST_TOKENS:
+        old = _split_words(row.language, other, source)
+        shared = (Counter(old) & Counter(new)).total()
+        if shared < LEAST_SHARED * max(len(old), len(new)):
             continue
-        if _count_different_characters(old, new) <= MOST_CHARACTERS:
+        edited = {word for _, place in _iterate_differences(old, new) for word in new[place]}
+        if sum(not _consists_of(word, own) for word in edited) <= MOST_NEW_WORDS:
             return True
     return False
 
 
-def _list_words_without_name(row: MethodRow, name: str, source: str) -> list[Word]:
-    return [
-        replace(word, text=_NAME) if word.text == name else word
-        for word in _list_words(row, source)
-        if word.text not in LAYOUT
-    ]
+def _consists_of(word: str, parts: set[str]) -> bool:
+    """Return whether a word is a name that is joined of some parts, such as `zeroMean`."""
+    split = split_name(word)
+    return bool(split) and parts.issuperset(split)
 
 
-def _count_different_characters(old: Sequence[Word], new: Sequence[Word]) -> int:
-    """Return the sum of the lengths of all different replacements of characters.
-
-    Texts that differ too much are not compared in detail.
-    """
-    old, new = _trim_ends(old, new)
-    if len(new) > _LONGEST:
-        return MOST_CHARACTERS + 1
-    edits = set()
-    for parts in _list_differences(old, new):
-        before, after = (' '.join(word.text for word in part) for part in parts)
-        if abs(len(before) - len(after)) > MOST_CHARACTERS or len(after) > _LONGEST:
-            return MOST_CHARACTERS + 1
-        matcher = SequenceMatcher(None, before, after, autojunk=False)
-        edits |= {
-            (before[a:b], after[c:d])
-            for kind, a, b, c, d in matcher.get_opcodes()
-            if kind != 'equal'
-        }
-    return sum(max(map(len, edit)) for edit in edits)
+@lru_cache(maxsize=4096)
+def _split_words(language: str, name: str, source: str) -> tuple[str, ...]:
+    """Return the words of a test without its name; a literal gives the words and signs in it."""
+    words: list[str] = []
+    for word in get_reading(language).list_words(source):
+        if is_number_or_quoted(word.text):
+            words += _PARTS.findall(word.text)
+        elif word.text != name and word.text not in LAYOUT:
+            words.append(word.text)
+    return tuple(words)

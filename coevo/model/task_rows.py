@@ -254,10 +254,10 @@ class TaskRow:
     trivial: Annotated[
         bool | None,
         Column(
-            'Whether all targets change by a few literals, names or arguments alone, or in one short '
-            'place, as the failure shows; whether an extension adds neither an assertion nor a value; '
-            'whether a new test copies a neighbour nearly by the letter. Null for other families, and in '
-            'data that does not say.'
+            'Whether all targets change by values, or by a few literals, names or arguments alone, or '
+            'in one short place, as the failure shows; whether an extension adds no more than one row '
+            'of a table, or neither an assertion nor a value; whether a new test copies a neighbour '
+            'with a few other words. Null for other families, and in data that does not say.'
         ),
     ] = None
     moved: Annotated[

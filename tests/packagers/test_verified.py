@@ -77,11 +77,12 @@ def test_another_statement_is_not_trivial(language: str, old: str, new: str) -> 
     assert not is_trivial([target(language, old, new)])
 
 
-def test_many_different_values_are_not_trivial() -> None:
+def test_update_that_only_states_other_values_is_trivial() -> None:
     old = 'def test_fare():\n' + ''.join(f'    assert fare({n}) == {n}0\n' for n in range(2, 8))
     new = 'def test_fare():\n' + ''.join(f'    assert fare({n}) == {n}1\n' for n in range(2, 8))
-    assert not is_trivial([target('python', old, new)])
-    assert is_trivial([target('python', old, old.replace('20', '21').replace('70', '71'))])
+    assert is_trivial([target('python', old, new)])
+    with_names = new.replace('== 21', '== lowest(day)')
+    assert not is_trivial([target('python', old, with_names + '    assert day\n')])
 
 
 CHANNEL = 'func TestTill(t *testing.T) {{\n\tstop <- 1\n{}\trequire.True(t, {})\n{}}}'
@@ -106,6 +107,28 @@ def test_extension_by_a_check_a_value_or_many_tokens_is_not_trivial(new: str) ->
     assert not is_trivial([replace(row, assertions_gained=int('Equal' in new))])
 
 
+def test_extension_by_one_row_of_a_table_is_trivial() -> None:
+    row = '\t\t{{"{}", {}, true, nil}},\n'
+    old = CHANNEL.format(
+        '\tfor _, c := range []kase{\n' + row.format('a', 1) + '\t} {\n', 'c', '\t}\n'
+    )
+    rows = [row.format(letter, number) for number, letter in enumerate('bcd', 2)]
+    added = old.replace('\t} {', rows[0] + '\t} {'), old.replace('\t} {', ''.join(rows) + '\t} {')
+    one_row, three_rows = (replace(extension(old, new), assertions_gained=1) for new in added)
+    assert is_trivial([one_row])
+    assert not is_trivial([three_rows])
+
+
+def test_extension_that_copies_a_neighbour_is_trivial() -> None:
+    helper = 'func {}(t *testing.T) {{ check(t, {}, 1); check(t, {}, 2); verify(t, till()) }}'
+    beside = [('TestBus', helper.format('TestBus', 'bus', 'bus'))]
+    old = 'func TestFerry(t *testing.T) { require.True(t, ferry(1) > 0) }'
+    row = extension(old, helper.format('TestFerry', 'ferry', 'ferry'))
+    copied = replace(row, test_method='TestFerry', assertions_gained=2)
+    assert is_trivial([copied], [('TestFerry', old), *beside])
+    assert not is_trivial([copied], [('TestFerry', copied.new_source or '')])
+
+
 def extension(old: str, new: str) -> MethodRow:
     return replace(target('go', old, new, Track.EXTENSION), assertions_gained=0)
 
@@ -121,9 +144,8 @@ def test_new_test_that_copies_a_neighbour_is_trivial() -> None:
     )
     assert is_trivial([row], [('test_other', 'def test_other():\n    pass\n'), ('test_fare', old)])
     assert not is_trivial([row])
-    other = replace(
-        row, new_source=new.replace('fare(3) == 1', "fare('a long way') == 'a high price'")
-    )
+    with_values = new.replace('fare(3) == 1', "fare('a long way') == 'a price above 2 and below 9'")
+    other = replace(row, new_source=with_values)
     assert not is_trivial([other], [('test_fare', old)])
 
 
