@@ -153,6 +153,21 @@ class EditedCellRunner:
             self.passing.note(methods[index], verdict)
         return tuple(verdicts)
 
+    def ensure_passing_times(self, tests: Iterable[GoldTest]) -> None:
+        """Run the tests whose passing time is unknown once, without an edit.
+
+        An edit may make a test or the loading of its code endless. With the time of a pass such a
+        run is stopped early; without it, it may take minutes.
+
+        Raises: Transient if the process does not start.
+        """
+        groups: dict[tuple[str, Files], list[TestMethod]] = {}
+        for test in tests:
+            if self.passing.find_slowest_pass(test.method) is None:
+                groups.setdefault((test.method.module, test.tests), []).append(test.method)
+        for (module, files), methods in groups.items():
+            self.run_all(self.compile(module, tests=files), methods, None)
+
     def run_and_confirm(self, compiled: CompiledTests, method: TestMethod) -> Verdict:
         """Run a method alone; if failures are to be confirmed, run a failing method again.
 

@@ -27,6 +27,8 @@ def measure_reversals(
     signature, also of the next. The first part of every dependency comes first,
     dependencies of best rank before others; then the second parts follow, and so on. Parts beyond
     `most_runs` are `not_run`; parts that the language cannot undo are `not_offered`.
+    A test whose passing time the runner does not know is run once more, without any part undone.
+
     Raises: Transient if a test process does not start.
     """
 
@@ -38,6 +40,11 @@ def measure_reversals(
     parts = {test.method_id: _list_wanted_parts(list_parts, test) for test in tests}
     rows: dict[tuple[str, Key], list[ReversalRow]] = {}
     left = most_runs
+    runner.ensure_passing_times(
+        test
+        for test in tests
+        if any(part.is_offered and part.versions for _, part in parts[test.method_id])
+    )
     for part, concerned in _group_by_part(tests, parts):
         most = max(1, len(part.versions))
         run = concerned[: None if left is None else left // most] if part.is_offered else []

@@ -24,6 +24,7 @@ from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.measuring.oracle import find_old_kills, measure_preservation
 from coevo.evaluation.worth import Adequacy, Detections
 from coevo.languages.capabilities import NOT_OFFERED
+from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.mutation import Mutant
 from coevo.languages.table import get_measures, get_reading
 from coevo.measures.declaration_pairs import find_type_under_test
@@ -104,7 +105,13 @@ def measure_targets(
 
 
 def _make_runner(context: SubmissionContext) -> EditedCellRunner:
-    """Return a runner with the submitted file in the tree of the new revision, on its code."""
+    """Return a runner with the submitted file in the tree of the new revision, on its code.
+
+    It knows how long the submitted tests took to pass.
+    """
+    passing = PassingTimes()
+    for name, seconds in context.slowest.items():
+        passing.note_seconds(context.methods[name], seconds)
     return EditedCellRunner(
         built=context.built,
         repository=context.repository,
@@ -112,6 +119,7 @@ def _make_runner(context: SubmissionContext) -> EditedCellRunner:
         sources=context.conditions.sources,
         tests=context.submitted_file_edits,
         confirms=True,
+        passing=passing,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from coevo.languages.core.test_runs import PassingTimes
 from coevo.measures import edited_cells
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.reversals import measure_reversals
@@ -126,3 +127,12 @@ def test_undone_change_that_never_ends_is_limited_by_the_time_of_the_pass(
     spent = runner.cpu_seconds
     assert runner.run_and_confirm(compiled, method).outcome is Outcome.TIMEOUT
     assert runner.cpu_seconds - spent < 30
+
+
+def test_passing_times_are_known_after_one_run_without_an_edit(runner: EditedCellRunner) -> None:
+    fresh = replace(runner, passing=PassingTimes())
+    fresh.ensure_passing_times(TESTS)
+    assert None not in [fresh.passing.find_slowest_pass(test.method) for test in TESTS]
+    spent = fresh.cpu_seconds
+    fresh.ensure_passing_times(TESTS)
+    assert fresh.cpu_seconds == spent
