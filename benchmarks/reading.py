@@ -1,12 +1,14 @@
 """Are the tasks good? Marks that two readings of the same tasks gave, and how far they agree.
 
-    python -m benchmarks.reading draw SNAPSHOT SHEET.csv --seed N [--tasks 100] [--verified 50]
+    python -m benchmarks.reading draw SNAPSHOT SHEET.csv --seed N [--tasks 100] [--verified 50] [--family implement]
+        [--without READ.csv …]
     coevo show SNAPSHOT TASK_ID                       # for each row; fill in yes or no
     python -m benchmarks.reading sum FIRST.csv SECOND.csv
 
-A sheet is drawn by seed from the co-evolution tasks that can be scored on their own: those that do not
-leak. With another seed and the same number a second sheet has them in another order where it takes all. `--verified` says how
-many of them are of the view `verified`; the others are drawn from the rest. `unsure` is a mark, too.
+A sheet is drawn by seed from the tasks of one family, co-evolution without `--family`, that can be scored on their own: those
+that do not leak. With another seed and the same number a second sheet has them in another order where it takes all. `--verified` says how
+many of them are of the view `verified`; the others are drawn from the rest. Tasks of the sheets after `--without` are left out, so that
+rules which were made of their marks are measured on others. `unsure` is a mark, too.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from pathlib import Path
 
 from benchmarks.refusals import print_fatal
@@ -37,11 +39,18 @@ MARKS = ('yes', 'no', 'unsure')
 
 
 def draw_sheet(
-    snapshot: str, seed: int, tasks: int, verified: int | None = None
+    snapshot: str,
+    seed: int,
+    tasks: int,
+    verified: int | None = None,
+    *,
+    family: Family = Family.COEVOLUTION,
+    without: AbstractSet[str] = frozenset(),
 ) -> list[dict[str, str]]:
     """Draw rows without marks, in an order drawn by seed.
 
     verified  how many of them are of the view `verified`; None draws from all alike
+    without   ids of tasks that are not drawn
 
     Raises: Fatal if more are to be verified than are drawn.
     """
@@ -50,7 +59,7 @@ def draw_sheet(
     assignments = [
         each
         for each in load_assignments(snapshot, interleaved=True, leaking=False)
-        if each.family is Family.COEVOLUTION
+        if each.family is family and each.task_id not in without
     ]
     assignments.sort(key=lambda each: _hash_task(seed, each.task_id))
     if verified is not None:
@@ -135,6 +144,8 @@ def main(words: Sequence[str] | None = None) -> int:
     drawing.add_argument('--seed', type=int, required=True)
     drawing.add_argument('--tasks', type=int, default=100)
     drawing.add_argument('--verified', type=int)
+    drawing.add_argument('--family', type=Family, choices=tuple(Family), default=Family.COEVOLUTION)
+    drawing.add_argument('--without', type=Path, nargs='+', default=())
     summing = verbs.add_parser('sum')
     summing.add_argument('first', type=Path)
     summing.add_argument('second', type=Path)
@@ -142,12 +153,18 @@ def main(words: Sequence[str] | None = None) -> int:
     if given.verb == 'draw':
         if given.sheet.exists():
             raise Fatal(f'{given.sheet} is there already; name a file that is not')
-        append_rows(
-            given.sheet, draw_sheet(given.snapshot, given.seed, given.tasks, given.verified)
+        rows = draw_sheet(
+            given.snapshot,
+            given.seed,
+            given.tasks,
+            given.verified,
+            family=given.family,
+            without={row['task_id'] for sheet in given.without for row in read_rows(sheet)},
         )
+        append_rows(given.sheet, rows)
         return 0
-    rows = sum_sheets(read_rows(given.first), read_rows(given.second))
-    print_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+    sums = sum_sheets(read_rows(given.first), read_rows(given.second))
+    print_table(tuple(sums[0]), [tuple(row.values()) for row in sums])
     return 0
 
 

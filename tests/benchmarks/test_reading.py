@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.reading import QUESTIONS, draw_sheet, sum_sheets
 from coevo.model.errors import Fatal
+from coevo.model.families import Family
 from tests import snapshots
 
 
@@ -38,12 +39,15 @@ def test_incomplete_or_mismatched_sheet_is_refused(second: list[dict[str, str]],
         sum_sheets([_row('a')], second)
 
 
-def test_sheet_has_as_many_verified_tasks_as_asked_for(tmp_path: Path) -> None:
+def test_sheet_has_as_many_tasks_of_each_kind_as_asked_for(tmp_path: Path) -> None:
     place = str(snapshots.make(tmp_path, 1, 2))
     # These tasks are made up, and none of them is in the view `verified`.
     everything = draw_sheet(place, seed=1, tasks=2)
     assert len(everything) == 2
     assert draw_sheet(place, seed=1, tasks=2, verified=1) == everything[:1]
     assert draw_sheet(place, seed=1, tasks=2, verified=0) == everything
+    read = {everything[0]['task_id']}
+    assert draw_sheet(place, seed=1, tasks=1, without=read) == everything[1:]
+    assert draw_sheet(place, seed=1, tasks=2, family=Family.IMPLEMENT) == []
     with pytest.raises(Fatal, match='--verified 3 is more than --tasks 2; draw more tasks'):
         draw_sheet(place, seed=1, tasks=2, verified=3)
