@@ -75,10 +75,12 @@ class Member:
 class DeclaredType:
     """A named type that is not a local class.
 
-    around       the simple names of the enclosing types, outermost first. It is stored because a
-                 `$` may be part of a name (`$Outer`), so a binary name cannot be split reliably
-    header_hash  covers everything but methods, constructors and nested types
-    shape_hash   also leaves out fields and initializers, and ignores the type's own name
+    around        the simple names of the enclosing types, outermost first. It is stored because a
+                  `$` may be part of a name (`$Outer`), so a binary name cannot be split reliably
+    header_hash   covers everything but methods, constructors and nested types
+    shape_hash    also leaves out fields and initializers, and ignores the type's own name
+    is_elsewhere  whether another file declares the type, and this one has only members of it, as
+                  files of Go may
 
     `names`, `calls` and `strings` are those of the shape: annotations, supertypes, record
     components, enum constants.
@@ -104,6 +106,7 @@ class DeclaredType:
     end_byte: int
     start_line: int
     end_line: int
+    is_elsewhere: bool = False
 
     @property
     def enclosing_name(self) -> str:

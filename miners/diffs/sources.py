@@ -149,7 +149,8 @@ def _compare_types(old: LocatedType | None, new: LocatedType | None) -> Iterator
     before = _list_callables(old.type) if old else {}
     after = _list_callables(new.type) if new else {}
     headers = [(at.type.name, at.type.header_hash) if at else None for at in (old, new)]
-    if headers[0] != headers[1]:
+    is_elsewhere = all(at.type.is_elsewhere for at in (old, new) if at)
+    if headers[0] != headers[1] and not is_elsewhere:
         yield _make_change(old, new, None, None)
     for key in dict.fromkeys([*before, *after]):
         old_member, other = before.get(key), after.get(key)

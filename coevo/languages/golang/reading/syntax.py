@@ -264,6 +264,7 @@ class _GoSyntaxReader:
             end_byte=first.start_byte,
             start_line=first.start_line,
             end_line=first.start_line,
+            is_elsewhere=True,
         )
 
 
