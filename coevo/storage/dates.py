@@ -122,6 +122,7 @@ class SeenBodies:
     tips    the commits from which it was searched, sorted
     absent  bodies that it never held
     state   None once the search has ended
+    holes   a digest of the ids of the objects that the clone lacked; '' if it lacked none
     """
 
     version: str
@@ -131,6 +132,7 @@ class SeenBodies:
     seen: tuple[SeenBody, ...]
     absent: tuple[str, ...]
     state: SearchState | None = None
+    holes: str = ''
 
     @property
     def searched_bodies(self) -> frozenset[str]:

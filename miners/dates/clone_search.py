@@ -43,6 +43,12 @@ class SearchedClone:
         return SearchBasis.WITH_PULLS if pulls else SearchBasis.BRANCHES_ONLY
 
     @property
+    def holes(self) -> str:
+        """A digest of the ids of the objects that the clone lacks since its source does."""
+        lacked = sorted(self.repository.object_ids_absent_at_source)
+        return compute_short_hash(*lacked) if lacked else ''
+
+    @property
     def tips(self) -> tuple[str, ...]:
         """The ids of the objects that the refs point at, sorted and without duplicates."""
         return tuple(sorted({oid for _, oid in self.refs}))
@@ -108,6 +114,7 @@ def _build_finished_result(
         seen=tuple(seen[body] for body in sorted(seen.keys() & prints.keys())),
         absent=tuple(sorted(prints.keys() - seen.keys())),
         state=None,
+        holes=clone.holes,
     )
 
 
@@ -135,10 +142,7 @@ class _CloneSearch:
         # Bodies seen in commits that may no longer be reachable; these sightings are still valid.
         self._former: dict[str, SeenBody] = {}
         self._question = compute_short_hash(
-            *clone.tips,
-            clone.crawled_at.isoformat(),
-            *sorted(clone.repository.object_ids_absent_at_source),
-            *sorted(prints),
+            *clone.tips, clone.crawled_at.isoformat(), clone.holes, *sorted(prints)
         )
 
     def run(self) -> SeenBodies:
@@ -162,10 +166,13 @@ class _CloneSearch:
     def _forget_outdated(self, before: frozenset[str]) -> None:
         """Forget the results for bodies that must be searched for in the whole history again.
 
-        With holes in the clone these are all results; else those that new commits show to be older
-        than thought, and undated ones after a later crawl.
+        If the clone has holes, and not the commits and holes of the earlier search, these are all
+        results; else those that new commits show to be older than thought, and undated ones after a
+        later crawl.
         """
-        if self._clone.repository.object_ids_absent_at_source:
+        clone, start = self._clone, self._start
+        is_same_content = (clone.tips, clone.holes) == (start.tips, start.holes)
+        if clone.holes and not is_same_content:
             self._seen.clear()
             self._absent.clear()
             return

@@ -15,12 +15,14 @@ from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.model.errors import Fatal
+from coevo.storage.dates import SeenBodies
 from coevo.storage.store import Store
 from flows.licence import find_spdx_expression
 from flows.missing_pairs import MineReport
 from flows.pipeline import mine
 from miners.cloning.clones import obtain_clone
-from tests.miners.dates.searches import search
+from miners.dates.clone_search import SearchListener
+from tests.miners.dates.searches import search, search_again
 from tests.projects import junit, options, write
 from tests.repos import commit, git
 
@@ -135,6 +137,38 @@ def test_body_has_no_date_if_a_missing_file_may_have_contained_it(tmp_path: Path
         str(partial(source, tmp_path / 'some.git', 'blob:limit=1k')), store=tmp_path / 'store'
     )
     assert dates(clone.git_dir, members) == [whole[0], None]
+
+
+def test_history_with_holes_is_searched_again_only_for_what_is_new(tmp_path: Path) -> None:
+    long = f'// {"x" * 2000}\n'
+    (one,) = junit('OneTest', 'one: assertEquals(1, 1);').items()
+    (two,) = junit('TwoTest', 'two: assertEquals(2, 2);').items()
+    source = write(tmp_path / 'demo', [dict([one]), {'Lost.java': long}, dict([two])])
+    some = partial(source, tmp_path / 'some.git', 'blob:limit=1k')
+    members = [member for _, text in (one, two) for _, member in methods(text)]
+    steps: list[int] = []
+
+    def search_counting(wanted: list[Member], day: int, known: SeenBodies | None) -> SeenBodies:
+        """Search the clone as it is by now, as crawled on a day; count the moments searched."""
+        steps.clear()
+        return search_again(
+            obtain_clone(str(some), store=tmp_path / 'store').git_dir,
+            wanted,
+            'java',
+            crawled_at=datetime(2026, 1, day, tzinfo=UTC),
+            known=known,
+            listener=SearchListener(step=lambda done, total: steps.append(done)),
+        )
+
+    first = search_counting(members[:1], 1, None)
+    assert steps
+    assert search_counting(members[:1], 2, first).seen == first.seen
+    assert not steps
+    both = search_counting(members, 3, first)
+    assert both == search_counting(members, 3, None)
+    commit(source, 'more', {'B.java': 'class B {}\n'})
+    git(some, 'fetch', '-q', '--filter=blob:limit=1k', f'file://{source}', '+refs/*:refs/*')
+    assert search_counting(members, 4, both) == search_counting(members, 4, None)
 
 
 def methods(text: str) -> Iterator[tuple[str, Member]]:
