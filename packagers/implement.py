@@ -152,7 +152,7 @@ def _build_task(
         focal_method=None,
         focal_source=None,
         environment=environment,
-        prompt=render_implement_prompt(clone, own, listing.listed_dependencies, environment),
+        prompt=render_implement_prompt(clone, own, listing, environment),
         prompt_version=prompts.VERSION,
         leak=None,
         nearest=None,

@@ -146,9 +146,7 @@ def _build_task(
         dependencies=listing.dependencies,
         dependency_list=listing.which,
         environment=environment,
-        prompt=render_maintenance_prompt(
-            clone, rows, update.module, listing.listed_dependencies, environment
-        ),
+        prompt=render_maintenance_prompt(clone, rows, update.module, listing, environment),
         prompt_version=prompts.VERSION,
         leak=leaks.compute_largest_leaked_share(answers, {path: old}),
         nearest=leaks.compute_largest_share_at_old(answers),

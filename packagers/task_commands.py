@@ -101,6 +101,12 @@ class TaskDependencies:
         """The dependencies in the list that the task uses."""
         return select_called_or_all_dependencies(self.dependencies, self.which)
 
+    @property
+    def other_dependencies(self) -> tuple[Dependency, ...]:
+        """The dependencies that are not in this list."""
+        listed = set(self.listed_dependencies)
+        return tuple(each for each in self.dependencies if each not in listed)
+
     def find_focal_method(self, rows: Sequence[MethodRow]) -> str | None:
         """Return the focal method of the row whose own first dependency is ranked best.
 
@@ -169,7 +175,7 @@ def _any_known(values: Iterable[bool | None]) -> bool | None:
 def render_prompt(
     repository: Repository,
     rows: Sequence[MethodRow],
-    dependencies: Sequence[Dependency],
+    listing: TaskDependencies,
     environment: Environment | None,
 ) -> str:
     """Return the prompt: the targets by their names in the start file, and what changed."""
@@ -179,14 +185,14 @@ def render_prompt(
     )
     methods = [replace(row.method, test_method=_get_start_name(row)) for row in rows]
     return prompts.compose_coevolution_prompt(
-        _make_subject(repository, rows[0], names, methods, dependencies, environment)
+        _make_subject(repository, rows[0], names, methods, listing, environment)
     )
 
 
 def render_implement_prompt(
     repository: Repository,
     rows: Sequence[MethodRow],
-    dependencies: Sequence[Dependency],
+    listing: TaskDependencies,
     environment: Environment | None,
 ) -> str:
     """Return the prompt of a task that asks for code, with the targets by their new names."""
@@ -194,8 +200,8 @@ def render_implement_prompt(
         prompts.describe_target(row.test_class, row.test_method, row.test_method) for row in rows
     )
     methods = [row.method for row in rows]
-    subject = _make_subject(repository, rows[0], names, methods, dependencies, environment)
-    return prompts.compose_implement_prompt(subject, rows[0].old_rev)
+    subject = _make_subject(repository, rows[0], names, methods, listing, environment)
+    return prompts.compose_implement_prompt(subject)
 
 
 def _make_subject(
@@ -203,7 +209,7 @@ def _make_subject(
     row: MethodRow,
     names: Iterable[str],
     methods: Sequence[TestMethod],
-    dependencies: Sequence[Dependency],
+    listing: TaskDependencies,
     environment: Environment | None,
 ) -> prompts.PromptSubject:
     return prompts.PromptSubject(
@@ -214,8 +220,9 @@ def _make_subject(
         test_file=row.test_file,
         test_methods=tuple(dict.fromkeys(names)),
         methods=methods,
-        dependencies=dependencies,
-        parts=_list_parts(repository, row, dependencies),
+        dependencies=listing.listed_dependencies,
+        others=listing.other_dependencies,
+        parts=_index_parts(repository, row, listing.dependencies),
         environment=environment,
     )
 
@@ -224,7 +231,7 @@ def render_maintenance_prompt(
     repository: Repository,
     rows: Sequence[MethodRow],
     module: str,
-    dependencies: Sequence[Dependency],
+    listing: TaskDependencies,
     environment: Environment | None,
 ) -> str:
     """Return the prompt of a maintenance task, which says only what changed."""
@@ -234,8 +241,9 @@ def render_maintenance_prompt(
         module,
         row.new_rev,
         row.test_file,
-        dependencies,
-        _list_parts(repository, row, dependencies),
+        listing.listed_dependencies,
+        listing.other_dependencies,
+        _index_parts(repository, row, listing.dependencies),
         environment,
     )
 
@@ -246,15 +254,17 @@ def get_track(row: MethodRow) -> Track:
     return row.track
 
 
-def _list_parts(
+def _index_parts(
     repository: Repository, row: MethodRow, dependencies: Sequence[Dependency]
-) -> dict[str, tuple[PromptPart, ...]]:
-    """Return the changed parts of each changed type among the dependencies, by its name.
+) -> dict[tuple[str, str], tuple[PromptPart, ...]]:
+    """Return the changed parts of each changed type among the dependencies, by its file and name.
 
     Methods are no such parts.
     """
     return {
-        dependency.name: find_changed_parts(repository, row.old_rev, row.new_rev, dependency)
+        (dependency.file, dependency.name): find_changed_parts(
+            repository, row.old_rev, row.new_rev, dependency
+        )
         for dependency in dependencies
         if not dependency.is_method and not dependency.is_resource
     }

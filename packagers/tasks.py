@@ -285,7 +285,7 @@ def _add_prompt(
         focal_source=load_focal_source(
             clone, task.focal_method, listing.dependencies, task.old_rev, task.new_rev
         ),
-        prompt=render_prompt(clone, rows, listing.listed_dependencies, task.environment),
+        prompt=render_prompt(clone, rows, listing, task.environment),
         prompt_version=prompts.VERSION,
     )
 

@@ -7,6 +7,7 @@ so coevo has its own. Parts that depend on a language come from that language
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import re
 import uuid
@@ -17,7 +18,7 @@ from importlib.resources import files
 from itertools import chain, count
 
 from coevo.git.repository import Repository, load_content
-from coevo.languages.declarations import DeclaredType, Member
+from coevo.languages.declarations import MODULE, DeclaredType, Member
 from coevo.languages.kits import PromptWords
 from coevo.languages.table import LANGUAGES, get_reading_of_file
 from coevo.model.dependencies import Dependency, Revised
@@ -36,8 +37,10 @@ class PartKind(StrEnum):
 
     CONSTANT = 'constant'
     FIELD = 'field'
+    VARIABLE = 'variable'
     INITIALIZER = 'initializer'
     HEADER = 'header of'
+    REST = 'code outside of functions of'
     TYPE = 'type'
 
 
@@ -50,19 +53,29 @@ class PromptPart:
     declaration: str
 
 
+PartsByType = Mapping[tuple[str, str], Sequence[PromptPart]]
+"""Changed parts by the file and the name of the type."""
+
+
 def find_changed_parts(
     repository: Repository, old_rev: str, new_rev: str, dependency: Dependency
 ) -> tuple[PromptPart, ...]:
     """Return the changed parts of a type, besides its methods, on which a test depends.
 
     If the type is new, was removed or moved, or no part differs, the only part is the type itself.
+    A new or removed file that stands for a type, as in Go and Python, is a part only as far as it
+    has code outside of functions. Methods of a type that another file declares are no part.
     """
     whole = PromptPart(
         kind=PartKind.TYPE, revised=dependency.revised, declaration=dependency.declaration
     )
-    if dependency.revised is not Revised.MODIFIED:
-        return (whole,)
     old, new = (_find_type(repository, rev, dependency) for rev in (old_rev, new_rev))
+    if dependency.revised is not Revised.MODIFIED:
+        there = new if dependency.revised is Revised.INSERTED else old
+        if there is None or (there.kind != MODULE and not there.is_elsewhere):
+            return (whole,)
+        rest = dataclasses.replace(whole, kind=PartKind.REST)
+        return (rest,) if _index_fields_and_initializers(there) else ()
     if old is None or new is None:
         return (whole,)
     return tuple(_compare_types(old, new)) or (whole,)
@@ -87,11 +100,11 @@ def _compare_types(old: DeclaredType, new: DeclaredType) -> Iterator[PromptPart]
     for key in dict.fromkeys([*before, *after]):
         was, is_ = before.get(key), after.get(key)
         if was is None and is_ is not None:
-            yield _make_part(is_, Revised.INSERTED)
+            yield _make_part(new, is_, Revised.INSERTED)
         elif was is not None and is_ is None:
-            yield _make_part(was, Revised.REMOVED)
+            yield _make_part(old, was, Revised.REMOVED)
         elif was is not None and is_ is not None and was.hash != is_.hash:
-            yield _make_part(is_, Revised.MODIFIED)
+            yield _make_part(new, is_, Revised.MODIFIED)
 
 
 def _index_fields_and_initializers(type_: DeclaredType) -> dict[tuple[str, str, int], Member]:
@@ -104,13 +117,15 @@ def _index_fields_and_initializers(type_: DeclaredType) -> dict[tuple[str, str, 
     return fields
 
 
-def _make_part(member: Member, revised: Revised) -> PromptPart:
+def _make_part(owner: DeclaredType, member: Member, revised: Revised) -> PromptPart:
     if member.kind == 'initializer':
         return PromptPart(
             kind=PartKind.INITIALIZER, revised=revised, declaration=member.declaration
         )
-    is_constant = {'static', 'final'} <= member.modifiers
-    kind = PartKind.CONSTANT if is_constant else PartKind.FIELD
+    if {'static', 'final'} <= member.modifiers:
+        kind = PartKind.CONSTANT
+    else:
+        kind = PartKind.VARIABLE if owner.kind == MODULE else PartKind.FIELD
     return PromptPart(kind=kind, revised=revised, declaration=member.declaration)
 
 
@@ -133,13 +148,17 @@ def add_canary(prompt: str, month: str) -> str:
 
 
 # Increase with every change of a text or of the way its blanks are filled.
-VERSION = 'coevo-8'
+VERSION = 'coevo-9'
 
 # Prefix of each step in a text. Steps are numbered after those of the language are inserted.
 _STEP = '#. '
 
 # For repair tasks only: other tasks without a dependency are dropped.
 NONE_CHANGED = '- none that these tests use'
+# Above the changed code that the tests execute and do not call themselves. The paper's list has what
+# they call.
+OTHERS = 'OTHER CHANGED PRODUCTION CODE THAT THESE TESTS EXECUTE:'
+MOST_OTHERS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +169,8 @@ class PromptSubject:
     methods       the same methods, under their names in the start file
     module        folder of the module, '.' for the root
     environment   the task's environment with its commands, if known
-    parts         changed parts of a type besides its methods, by the name of the type
+    others        other changed code that the methods execute
+    parts         changed parts of a type besides its methods, by the file and name of the type
     """
 
     language: str
@@ -161,32 +181,45 @@ class PromptSubject:
     test_methods: Sequence[str]
     methods: Sequence[TestMethod]
     dependencies: Sequence[Dependency]
-    parts: Mapping[str, Sequence[PromptPart]] = field(default_factory=dict)
+    others: Sequence[Dependency] = ()
+    parts: PartsByType = field(default_factory=dict)
     environment: Environment | None = None
 
 
 def compose_coevolution_prompt(subject: PromptSubject) -> str:
     """Return the whole prompt of a task, with a newline at its end."""
-    return _compose_for_methods(subject, subject.track, subject.new_rev)
+    return _compose_for_methods(subject, subject.track)
 
 
-def compose_implement_prompt(subject: PromptSubject, old_rev: str) -> str:
-    """Return the prompt of a task that asks for the code of a change, on the old revision."""
-    return _compose_for_methods(subject, Family.IMPLEMENT, old_rev)
+def compose_implement_prompt(subject: PromptSubject) -> str:
+    """Return the prompt of a task that asks for the code of a change."""
+    return _compose_for_methods(subject, Family.IMPLEMENT)
 
 
-def _compose_for_methods(subject: PromptSubject, text: str, rev: str) -> str:
+def _compose_for_methods(subject: PromptSubject, text: str) -> str:
     words = LANGUAGES[subject.language].make_prompt_words(
         subject.module, subject.test_file, subject.methods, subject.environment
     )
     blanks = {
-        '<commit_sha>': rev,
+        '<commit_sha>': subject.new_rev,
         '<test_file>': subject.test_file,
         '<test_methods>': '\n'.join(f'- {name}' for name in subject.test_methods),
-        '<deps_section>': '\n'.join(list_dependency_lines(subject.dependencies, subject.parts))
-        or NONE_CHANGED,
+        '<deps_section>': _render_changes(subject.dependencies, subject.others, subject.parts),
     }
     return _fill_text(text, words, blanks)
+
+
+def _render_changes(
+    dependencies: Sequence[Dependency], others: Sequence[Dependency], parts: PartsByType
+) -> str:
+    """Return the list of changed code that tests call, and of other code that they execute."""
+    lines = list_dependency_lines(dependencies, parts)
+    rest = [line for line in list_dependency_lines(others, parts) if line not in lines]
+    if not rest:
+        return '\n'.join(lines) or NONE_CHANGED
+    left = [f'- and {len(rest) - MOST_OTHERS} more'] if len(rest) > MOST_OTHERS else []
+    listed = (*(lines or (NONE_CHANGED,)), '', OTHERS, *rest[:MOST_OTHERS], *left)
+    return '\n'.join(listed)
 
 
 def compose_suite_prompt(row: SingleRevisionRow, environment: Environment | None = None) -> str:
@@ -227,7 +260,8 @@ def compose_maintenance_prompt(
     new_rev: str,
     test_file: str,
     dependencies: Sequence[Dependency],
-    parts: Mapping[str, Sequence[PromptPart]],
+    others: Sequence[Dependency],
+    parts: PartsByType,
     environment: Environment | None = None,
 ) -> str:
     """Return the prompt of a task to maintain a whole test file."""
@@ -235,7 +269,7 @@ def compose_maintenance_prompt(
     blanks = {
         '<commit_sha>': new_rev,
         '<test_file>': test_file,
-        '<deps_section>': '\n'.join(list_dependency_lines(dependencies, parts)) or NONE_CHANGED,
+        '<deps_section>': _render_changes(dependencies, others, parts),
     }
     return _fill_text(Family.MAINTENANCE, words, blanks)
 
@@ -297,7 +331,7 @@ def describe_target(test_class: str, name: str, name_at_start: str) -> str:
 
 
 def list_dependency_lines(
-    dependencies: Iterable[Dependency], parts: Mapping[str, Sequence[PromptPart]] | None = None
+    dependencies: Iterable[Dependency], parts: PartsByType | None = None
 ) -> tuple[str, ...]:
     """Return the bullet list of changed methods, followed by other changed dependencies.
 
@@ -318,12 +352,10 @@ def list_dependency_lines(
     return (*sorted(methods), *sorted(rest))
 
 
-def _describe_dependency(
-    one: Dependency, parts: Mapping[str, Sequence[PromptPart]]
-) -> Iterator[str]:
+def _describe_dependency(one: Dependency, parts: PartsByType) -> Iterator[str]:
     if one.is_resource:
         yield f'- {one.revised} resource `{one.file}`'
         return
     whole = PromptPart(kind=PartKind.TYPE, revised=one.revised, declaration=one.declaration)
-    for part in parts.get(one.name, (whole,)):
+    for part in parts.get((one.file, one.name), (whole,)):
         yield f'- {part.revised} {part.kind} `{part.declaration}` in `{one.file}`'

@@ -8,17 +8,21 @@ import pytest
 
 from coevo.command.main import main
 from coevo.git.repository import Repository
+from coevo.languages.table import get_reading_of_file
 from coevo.model.dependencies import RESOURCE, Dependency, Revised
 from coevo.model.pair_rows import Environment
 from coevo.model.records import TestMethod
 from coevo.model.words import Track
 from coevo.prompts import (
     NONE_CHANGED,
+    OTHERS,
     VERSION,
     PartKind,
     PromptPart,
     PromptSubject,
     compose_coevolution_prompt,
+    compose_implement_prompt,
+    compose_maintenance_prompt,
     describe_target,
     find_changed_parts,
     list_dependency_lines,
@@ -65,11 +69,67 @@ def test_changed_non_methods_are_listed_with_their_kind() -> None:
     )
     header = PromptPart(kind=PartKind.HEADER, revised=Revised.MODIFIED, declaration='class Status')
 
-    assert list_dependency_lines([rest, resource], {'p.Status': (constant, header)}) == (
+    assert list_dependency_lines([rest, resource], {(STATUS, 'p.Status'): (constant, header)}) == (
         f'- inserted constant `int CLOSED = 3` in `{STATUS}`',
         f'- modified header of `class Status` in `{STATUS}`',
         '- removed resource `core/src/main/resources/a.txt`',
     )
+
+
+@pytest.mark.parametrize(
+    ('path', 'text', 'kinds'),
+    [
+        ('p/rank.go', 'package p\n\nfunc (d Data) Rank() int { return 1 }\n', []),
+        ('p/data.go', 'package p\n\ntype Data []int\n', [PartKind.TYPE]),
+        ('p/most.go', 'package p\n\nvar Most = 3\n', [PartKind.REST]),
+        ('p/rank.py', 'def rank():\n    return 1\n', []),
+    ],
+)
+def test_new_file_is_a_changed_part_only_with_code_outside_of_functions(
+    tmp_path: Path, path: str, text: str, kinds: list[PartKind]
+) -> None:
+    repo = init(tmp_path / 'repo')
+    olds, news = commit(repo, 'old', {'README': ''}), commit(repo, 'new', {path: text})
+    types = get_reading_of_file(path).parse(text.encode(), path).types
+    parts = [
+        part.kind
+        for type_ in types
+        for part in find_changed_parts(
+            Repository(repo / '.git'),
+            olds,
+            news,
+            dataclasses.replace(
+                dependency(type_.name, type_.declaration, Revised.INSERTED, 1), file=path
+            ),
+        )
+    ]
+    assert parts == kinds
+
+
+def test_variable_of_a_file_is_no_field(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    text = 'package p\n\nvar Most = {}\n\nconst Least = {}\n'
+    olds = commit(repo, 'old', {'p/most.go': text.format(3, 1)})
+    news = commit(repo, 'new', {'p/most.go': text.format(4, 2)})
+    changed = dataclasses.replace(
+        dependency('p', 'package p', Revised.MODIFIED, 1), file='p/most.go'
+    )
+    parts = find_changed_parts(Repository(repo / '.git'), olds, news, changed)
+    assert {part.kind for part in parts} == {PartKind.VARIABLE, PartKind.CONSTANT}
+
+
+def test_code_that_tests_execute_and_do_not_call_is_listed_apart() -> None:
+    others = [
+        dependency(f'p.Status#h{n:02}()', f'void h{n:02}()', Revised.MODIFIED, n + 3)
+        for n in range(23)
+    ]
+    text = compose_coevolution_prompt(
+        dataclasses.replace(SUBJECT, others=[*SUBJECT.dependencies, *others])
+    )
+    apart = text.partition(f'\n\n{OTHERS}\n')[2].partition('\n\n')[0].splitlines()
+    assert apart[0] == f'- modified `void h00()` in `{STATUS}`'
+    assert apart[-1] == '- and 3 more'
+    assert len(apart) == 21
 
 
 def test_renamed_target_is_described_by_both_names() -> None:
@@ -180,12 +240,18 @@ def test_prompt_uses_commands_of_the_build_tool_of_the_task() -> None:
 
 def test_changed_prompt_text_needs_a_new_version() -> None:
     """Agents are compared on the same bytes: whoever edits a prompt raises VERSION."""
+    subject = dataclasses.replace(
+        SUBJECT, others=[dependency('p.Status#c()', 'void c()', Revised.MODIFIED, 3)]
+    )
     texts = [
-        compose_coevolution_prompt(dataclasses.replace(SUBJECT, track=track))
+        compose_coevolution_prompt(dataclasses.replace(subject, track=track, language=language))
         for track in sorted(Track)
+        for language in ('java', 'python', 'go')
     ]
+    texts.append(compose_implement_prompt(subject))
+    texts.append(compose_maintenance_prompt('go', '.', 'abc', STATUS, subject.dependencies, (), {}))
     digest = hashlib.sha256('\0'.join(texts).encode()).hexdigest()[:16]
-    assert (VERSION, digest) == ('coevo-8', '9a4dbfe7b8a595e1')
+    assert (VERSION, digest) == ('coevo-9', 'fe4d77776bf40a04')
 
 
 def test_prompt_command_refuses_an_unknown_task(

@@ -91,10 +91,11 @@ def make_prompt_words(
     Without methods, the command runs all tests of the package.
     """
     chosen = f" -run '{make_run_pattern(methods)}'" if methods else ''
+    command = f'{choose_command_prefix(module, environment)} -vet=off{chosen} .'
     return PromptWords(
-        framework="Go's testing package",
+        framework='Go',
         new_test='`go test` calls TestX; it runs ExampleX if that ends with a comment `// Output:`.',
         new_file='its package clause and the imports that its tests need',
-        running=(f'{choose_command_prefix(module, environment)} -vet=off{chosen} .',),
+        running=(f'When done, ensure that the tests compile and pass: `{command}`',),
         side_effects='tests that write into the tree, or a go.mod that is completed',
     )

@@ -112,6 +112,6 @@ def make_prompt_words(
         framework='pytest',
         new_test='Name it so that pytest collects it, as its neighbours are named.',
         new_file='the imports that its tests need',
-        running=(f'{where}python -m pytest {names}',),
+        running=(f'When done, ensure that the tests pass: `{where}python -m pytest {names}`',),
         side_effects='tests that write into the tree, or caches of pytest',
     )

@@ -120,7 +120,7 @@ def test_commands_run_the_requested_tests_in_a_module_without_git_tags(tmp_path:
 
 
 def test_prompt_for_a_whole_file_names_the_file() -> None:
-    assert make_prompt_words('core', FILE, ()).running == (
-        'cd core && python -m pytest tests/test_till.py',
-    )
-    assert make_prompt_words('.', FILE, ()).running == (f'python -m pytest {FILE}',)
+    (step,) = make_prompt_words('core', FILE, ()).running
+    assert step.endswith(': `cd core && python -m pytest tests/test_till.py`')
+    (step,) = make_prompt_words('.', FILE, ()).running
+    assert step.endswith(f': `python -m pytest {FILE}`')
