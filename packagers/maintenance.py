@@ -21,6 +21,7 @@ from coevo.model.dependencies import Dependency
 from coevo.model.families import (
     MOST_TESTS,
     STAYING,
+    ExpectedAction,
     Family,
     Focus,
     FocusKind,
@@ -107,6 +108,8 @@ def _build_task_or_drop(
     if old is None or new is None:
         return _make_drop(update, Reason.START_STATE_INVALID, 'the file has moved')
     maintained = list_maintained_methods(rows, clone, old, new)
+    if not any(method.expected_action is ExpectedAction.UPDATE for method in maintained):
+        return _make_drop(update, Reason.START_STATE_INVALID, 'its tests come from another file')
     if len(maintained) > MOST_TESTS:
         return _make_drop(update, Reason.START_STATE_INVALID, f'more than {MOST_TESTS} tests')
     if not any(
@@ -245,11 +248,11 @@ def _make_maintained_method(
 ) -> MaintainedMethod:
     label = row.label if row else None
     same = before is not None and after is not None and olds[before].hash == news[after].hash
+    action = find_expected_action(label, same_text=same)
+    if before is None and action in (ExpectedAction.UPDATE, *STAYING):
+        action = ExpectedAction.ADD  # it comes from another file, so the start file lacks it
     return MaintainedMethod(
-        old_method=before,
-        new_method=after,
-        label=label,
-        expected_action=find_expected_action(label, same_text=same),
+        old_method=before, new_method=after, label=label, expected_action=action
     )
 
 

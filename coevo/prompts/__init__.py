@@ -39,7 +39,7 @@ class PartKind(StrEnum):
     FIELD = 'field'
     VARIABLE = 'variable'
     INITIALIZER = 'initializer'
-    HEADER = 'header of'
+    HEADER = 'declaration of'
     REST = 'code outside of functions of'
     TYPE = 'type'
 
@@ -97,14 +97,37 @@ def _compare_types(old: DeclaredType, new: DeclaredType) -> Iterator[PromptPart]
             kind=PartKind.HEADER, revised=Revised.MODIFIED, declaration=new.declaration
         )
     before, after = _index_fields_and_initializers(old), _index_fields_and_initializers(new)
+    changed: list[tuple[DeclaredType, Member, Revised]] = []
     for key in dict.fromkeys([*before, *after]):
         was, is_ = before.get(key), after.get(key)
         if was is None and is_ is not None:
-            yield _make_part(new, is_, Revised.INSERTED)
+            changed.append((new, is_, Revised.INSERTED))
         elif was is not None and is_ is None:
-            yield _make_part(old, was, Revised.REMOVED)
+            changed.append((old, was, Revised.REMOVED))
         elif was is not None and is_ is not None and was.hash != is_.hash:
-            yield _make_part(new, is_, Revised.MODIFIED)
+            changed.append((new, is_, Revised.MODIFIED))
+    for statement in _group_by_statement(changed):
+        if len(statement) == 1:
+            yield _make_part(*statement[0])
+        else:
+            yield PromptPart(
+                kind=PartKind.REST, revised=Revised.MODIFIED, declaration=new.declaration
+            )
+
+
+def _group_by_statement(
+    changed: Iterable[tuple[DeclaredType, Member, Revised]],
+) -> Iterable[list[tuple[DeclaredType, Member, Revised]]]:
+    """Return changed members, those of one statement together.
+
+    A statement of a Python file, such as `if TYPE_CHECKING:`, may bind many names. Which of them
+    changed is unknown.
+    """
+    groups: dict[tuple[int, int, int], list[tuple[DeclaredType, Member, Revised]]] = {}
+    for owner, member, revised in changed:
+        place = id(owner), member.start_byte, member.end_byte
+        groups.setdefault(place, []).append((owner, member, revised))
+    return groups.values()
 
 
 def _index_fields_and_initializers(type_: DeclaredType) -> dict[tuple[str, str, int], Member]:

