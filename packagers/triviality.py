@@ -3,7 +3,7 @@
 An update or repair is trivial if the new test is the old one with other literals or names in the
 same places, or with arguments that were added or left out and are literals or names; if it differs
 in one short run of tokens, such as one condition; or if it has fewer than two names or keywords
-that the old test lacks, since a failing run prints new values. An extension is trivial if it adds
+that the old test lacks, since a failing run prints new values, or three with its new values. An extension is trivial if it adds
 neither an assertion nor a literal, and little else; if it adds no name and few literals, such as
 one row of a table; or if it makes the test a copy of another test. A new test is trivial if it is a
 copy of another test of its file but for its own name and few words. Any other change takes thought.
@@ -32,12 +32,15 @@ MOST_EDITS = 3
 MOST_TOKENS = 12
 # Names that a test gains by an update that only states other values.
 MOST_NEW_NAMES = 1
+# Names and literals that it gains by one more argument, such as an error that is returned now.
+MOST_NEW_TOKENS = 3
 # Literals of one new row of a table.
 MOST_NEW_LITERALS = 4
 # A copy shares this part of the words of the longer text, and has at most so many other words. The
 # words inside of literals count, too, and each word counts once.
 LEAST_SHARED = 2 / 3
 MOST_NEW_WORDS = 6
+MOST_NEW_SHARE = 0.06
 # A text that is longer by this factor is no copy, and is not split into words.
 _MOST_LENGTHS = 3
 
@@ -63,7 +66,9 @@ def is_trivial(rows: Sequence[MethodRow], beside: Sequence[tuple[str, str]] = ()
         return _adds_few_values(rows) or all(
             _adds_no_check(row) or _copies_another_test(row, beside) for row in rows
         )
-    return len(_list_new_words(rows).names) <= MOST_NEW_NAMES or _has_few_plain_edits(rows)
+    added = _list_new_words(rows)
+    is_small = len(added.names) + len(added.literals) <= MOST_NEW_TOKENS
+    return is_small or len(added.names) <= MOST_NEW_NAMES or _has_few_plain_edits(rows)
 
 
 def _adds_few_values(rows: Sequence[MethodRow]) -> bool:
@@ -87,7 +92,7 @@ def _list_new_words(rows: Sequence[MethodRow]) -> _NewWords:
         there = {word.text for word in _list_words(row, row.old_source or '')}
         there.add(row.test_method)
         for word in _list_words(row, row.new_source or ''):
-            if word.text in there:
+            if word.text in there or word.text in _EMPTY:
                 continue
             if _is_literal(word.text):
                 literals.add(word.text)
@@ -207,7 +212,8 @@ def _copies_another_test(row: MethodRow, beside: Sequence[tuple[str, str]]) -> b
         if shared < LEAST_SHARED * max(len(old), len(new)):
             continue
         edited = {word for _, place in _iterate_differences(old, new) for word in new[place]}
-        if sum(not _consists_of(word, own) for word in edited) <= MOST_NEW_WORDS:
+        most = max(MOST_NEW_WORDS, int(len(new) * MOST_NEW_SHARE))
+        if sum(not _consists_of(word, own) for word in edited) <= most:
             return True
     return False
 

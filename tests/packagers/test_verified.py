@@ -85,6 +85,14 @@ def test_update_that_only_states_other_values_is_trivial() -> None:
     assert not is_trivial([target('python', old, with_names + '    assert day\n')])
 
 
+def test_update_by_more_than_three_names_and_values_is_not_trivial() -> None:
+    old = 'def test_fare():\n    assert fare(2) == 0\n    pay()\n    assert fare(3) == 0\n'
+    new = old.replace('fare(2) == 0', 'math.isnan(fare(2))')
+    new = new.replace('fare(3) == 0', 'math.isnan(fare(3)), {}')
+    assert is_trivial([target('python', old, new.format("'no fare'"))])
+    assert not is_trivial([target('python', old, new.format("note('no fare')"))])
+
+
 CHANNEL = 'func TestTill(t *testing.T) {{\n\tstop <- 1\n{}\trequire.True(t, {})\n{}}}'
 
 
@@ -144,6 +152,10 @@ def test_new_test_that_copies_a_neighbour_is_trivial() -> None:
     )
     assert is_trivial([row], [('test_other', 'def test_other():\n    pass\n'), ('test_fare', old)])
     assert not is_trivial([row])
+    long = '    till.sell(1)\n' * 40
+    many = new.replace('fare(3) == 1', "fare('a long way') == 'a high price'")
+    copied = replace(row, new_source=many + long)
+    assert is_trivial([copied], [('test_fare', old + long)])
     with_values = new.replace('fare(3) == 1', "fare('a long way') == 'a price above 2 and below 9'")
     other = replace(row, new_source=with_values)
     assert not is_trivial([other], [('test_fare', old)])
