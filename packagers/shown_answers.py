@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 
 from coevo.git.repository import Repository
 from coevo.languages.reading import DeclarationPart, LanguageReading, RevisionTree, Side, Word
@@ -112,10 +113,14 @@ class LeakMeter:
                 if shown.name == name:
                     yield shown
 
-    def list_tests_beside(self, row: MethodRow, start: Texts) -> list[tuple[str, str]]:
-        """Return names and sources of the methods that a row's test file has at the start."""
+    def list_tests_at_start(self, row: MethodRow, start: Texts) -> list[tuple[str, str]]:
+        """Return names and sources of the methods in the test files of the start state.
+
+        Those of the row's own file come first.
+        """
         new = self._reading.open_tree(self._repository, row.new_rev)
-        methods = self._list_start_methods(new, row.test_file, start)
+        paths = dict.fromkeys([row.test_file, *new.list_paths(Side.TEST)])
+        methods = chain.from_iterable(self._list_start_methods(new, path, start) for path in paths)
         return [(method.name, method.source) for method in methods]
 
     def list_gone_methods(self, row: MethodRow, name: str) -> Iterator[ShownMethod]:

@@ -310,7 +310,7 @@ def _add_shown_answers(task: TaskRow, first: Draft, leaks: LeakMeter) -> TaskRow
         task,
         leak=leaks.compute_largest_leaked_share(rows, first.differing_start_files),
         nearest=nearest,
-        trivial=is_trivial(rows, leaks.list_tests_beside(rows[0], first.differing_start_files)),
+        trivial=is_trivial(rows, leaks.list_tests_at_start(rows[0], first.differing_start_files)),
         moved=is_moved(leaks, rows),
         shown_by=find_how_answers_are_shown(leaks, rows, first.differing_start_files, nearest),
     )

@@ -3,10 +3,11 @@
 An update or repair is trivial if the new test is the old one with other literals or names in the
 same places, or with arguments that were added or left out and are literals or names; if it differs
 in one short run of tokens, such as one condition; or if it has fewer than two names or keywords
-that the old test lacks, since a failing run prints new values, or three with its new values. An extension is trivial if it adds
-neither an assertion nor a literal, and little else; if it adds no name and few literals, such as
-one row of a table; or if it makes the test a copy of another test. A new test is trivial if it is a
-copy of another test of its file but for its own name and few words. Any other change takes thought.
+that the old test lacks, since a failing run prints new values, or three with its new values. An
+extension is trivial if it adds neither an assertion nor a literal, and little else; if it adds no
+name and few literals, such as one row of a table; or if it makes the test a copy of another test. A
+new test is trivial if it is a copy of another test of the start state but for its own name and few
+words. Any other change takes thought.
 
 The limits are from tasks that were read twice (benchmarks/figures.md, "Reading").
 """
@@ -42,7 +43,7 @@ LEAST_SHARED = 2 / 3
 MOST_NEW_WORDS = 6
 MOST_NEW_SHARE = 0.06
 # A text that is longer by this factor is no copy, and is not split into words.
-_MOST_LENGTHS = 3
+_MOST_LENGTHS = 2
 
 _CONSTANTS = frozenset({'true', 'false', 'null', 'nil', 'True', 'False', 'None'})
 _BRACKETS = {'{': '}', '[': ']', '(': ')'}
@@ -54,17 +55,17 @@ _PARTS = re.compile(r'\w+|[^\w\s]+')
 Edit = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def is_trivial(rows: Sequence[MethodRow], beside: Sequence[tuple[str, str]] = ()) -> bool:
+def is_trivial(rows: Sequence[MethodRow], shown: Sequence[tuple[str, str]] = ()) -> bool:
     """Return whether all targets of a task change trivially.
 
-    beside  names and sources of the other tests that a new test's file has at the start
+    shown  names and sources of the tests that the start state has, helpers among them
     """
     track = rows[0].track
     if track is Track.GENERATION:
-        return all(_copies_another_test(row, beside) for row in rows)
+        return all(_copies_another_test(row, shown) for row in rows)
     if track is Track.EXTENSION:
         return _adds_few_values(rows) or all(
-            _adds_no_check(row) or _copies_another_test(row, beside) for row in rows
+            _adds_no_check(row) or _copies_another_test(row, shown) for row in rows
         )
     added = _list_new_words(rows)
     is_small = len(added.names) + len(added.literals) <= MOST_NEW_TOKENS
@@ -194,7 +195,7 @@ def _adds_no_check(row: MethodRow) -> bool:
     return added.total() <= MOST_TOKENS and not any(map(_is_literal, added))
 
 
-def _copies_another_test(row: MethodRow, beside: Sequence[tuple[str, str]]) -> bool:
+def _copies_another_test(row: MethodRow, shown: Sequence[tuple[str, str]]) -> bool:
     """Return whether the new text of a target is another test with few other words.
 
     Words of which the names of the target and its class consist are no other words: a copy of
@@ -203,7 +204,7 @@ def _copies_another_test(row: MethodRow, beside: Sequence[tuple[str, str]]) -> b
     name, text = row.test_method, row.new_source or ''
     new = _split_words(row.language, name, text)
     own = {*split_name(name), *split_name(row.test_class)}
-    for other, source in beside:
+    for other, source in shown:
         shorter, longer = sorted((len(source), len(text)))
         if other == name or shorter * _MOST_LENGTHS < longer:
             continue

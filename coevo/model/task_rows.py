@@ -256,7 +256,7 @@ class TaskRow:
         Column(
             'Whether all targets change by values, or by a few literals, names or arguments alone, or '
             'in one short place, as the failure shows; whether an extension adds no more than one row '
-            'of a table, or neither an assertion nor a value; whether a new test copies a neighbour '
+            'of a table, or neither an assertion nor a value; whether a new test copies another test '
             'with a few other words. Null for other families, and in data that does not say.'
         ),
     ] = None
