@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coevo import prompts
-from coevo.git.repository import Repository
-from coevo.languages.table import LANGUAGES
+from coevo.git.repository import Repository, load_content
+from coevo.languages.table import LANGUAGES, get_reading
 from coevo.model.dependencies import (
     CoupledBy,
     Dependency,
@@ -183,7 +183,7 @@ def render_prompt(
         prompts.describe_target(row.test_class, row.test_method, _get_start_name(row))
         for row in rows
     )
-    methods = [replace(row.method, test_method=_get_start_name(row)) for row in rows]
+    methods = [_find_method_at_start(repository, row) for row in rows]
     return prompts.compose_coevolution_prompt(
         _make_subject(repository, rows[0], names, methods, listing, environment)
     )
@@ -268,6 +268,23 @@ def _index_parts(
         for dependency in dependencies
         if not dependency.is_method and not dependency.is_resource
     }
+
+
+def _find_method_at_start(repository: Repository, row: MethodRow) -> TestMethod:
+    """Return a target with the name and the parameters that it has in the start file.
+
+    A test that gold makes a parameterised one has none there. The row has its new parameters.
+    """
+    method = replace(row.method, test_method=_get_start_name(row))
+    path = row.old_test_file or row.test_file
+    source = load_content(repository, row.old_rev, path)
+    if row.track is Track.GENERATION or source is None:
+        return method
+    for type_ in get_reading(row.language).parse(source, path).types:
+        for member in type_.members:
+            if (member.name, member.source) == (method.test_method, row.old_source):
+                return replace(method, parameters=member.parameters)
+    return method
 
 
 def _get_start_name(row: MethodRow) -> str:

@@ -171,7 +171,7 @@ def add_canary(prompt: str, month: str) -> str:
 
 
 # Increase with every change of a text or of the way its blanks are filled.
-VERSION = 'coevo-9'
+VERSION = 'coevo-10'
 
 # Prefix of each step in a text. Steps are numbered after those of the language are inserted.
 _STEP = '#. '

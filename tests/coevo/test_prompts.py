@@ -268,7 +268,7 @@ def test_changed_prompt_text_needs_a_new_version() -> None:
     texts.append(compose_implement_prompt(subject))
     texts.append(compose_maintenance_prompt('go', '.', 'abc', STATUS, subject.dependencies, (), {}))
     digest = hashlib.sha256('\0'.join(texts).encode()).hexdigest()[:16]
-    assert (VERSION, digest) == ('coevo-9', '662c0eb66d46bd74')
+    assert (VERSION, digest) == ('coevo-10', '662c0eb66d46bd74')
 
 
 def test_prompt_command_refuses_an_unknown_task(
