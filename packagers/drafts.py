@@ -194,13 +194,19 @@ def _make_target(row: MethodRow, repository: Repository) -> StartTarget:
     method = row.method
     if row.track is Track.GENERATION:
         return StartTarget(method=method)
+    return StartTarget(method=method, original=find_original_test(row, repository))
+
+
+def find_original_test(row: MethodRow, repository: Repository) -> OriginalTest:
+    """Return the test of a row as the old revision has it.
+
+    Raises: StartStateInvalid if the old revision has no such file or test.
+    """
     path = row.old_test_file or row.test_file
     source = load_content(repository, row.old_rev, path)
     if source is None:
         raise StartStateInvalid(f'{path} is not there at old')
-    return StartTarget(
-        method=method, original=OriginalTest(method=_find_old_method(row, source), source=source)
-    )
+    return OriginalTest(method=_find_old_method(row, source), source=source)
 
 
 def _find_old_method(row: MethodRow, source: bytes) -> TestMethod:

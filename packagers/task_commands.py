@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coevo import prompts
-from coevo.git.repository import Repository, load_content
-from coevo.languages.table import LANGUAGES, get_reading
+from coevo.git.repository import Repository
+from coevo.languages.table import LANGUAGES
 from coevo.model.dependencies import (
     CoupledBy,
     Dependency,
@@ -25,6 +25,7 @@ from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from coevo.prompts import PromptPart, find_changed_parts
+from packagers.drafts import find_original_test
 
 Environments = Mapping[tuple[str, str], Environment]
 """Environments by pair_id and module."""
@@ -275,16 +276,10 @@ def _find_method_at_start(repository: Repository, row: MethodRow) -> TestMethod:
 
     A test that gold makes a parameterised one has none there. The row has its new parameters.
     """
-    method = replace(row.method, test_method=_get_start_name(row))
-    path = row.old_test_file or row.test_file
-    source = load_content(repository, row.old_rev, path)
-    if row.track is Track.GENERATION or source is None:
-        return method
-    for type_ in get_reading(row.language).parse(source, path).types:
-        for member in type_.members:
-            if (member.name, member.source) == (method.test_method, row.old_source):
-                return replace(method, parameters=member.parameters)
-    return method
+    if row.track is Track.GENERATION:
+        return row.method
+    original = find_original_test(row, repository).method
+    return replace(row.method, test_method=original.test_method, parameters=original.parameters)
 
 
 def _get_start_name(row: MethodRow) -> str:
