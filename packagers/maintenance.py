@@ -248,11 +248,11 @@ def _make_maintained_method(
 ) -> MaintainedMethod:
     label = row.label if row else None
     same = before is not None and after is not None and olds[before].hash == news[after].hash
-    action = find_expected_action(label, same_text=same)
-    if before is None and action in (ExpectedAction.UPDATE, *STAYING):
-        action = ExpectedAction.ADD  # it comes from another file, so the start file lacks it
     return MaintainedMethod(
-        old_method=before, new_method=after, label=label, expected_action=action
+        old_method=before,
+        new_method=after,
+        label=label,
+        expected_action=find_expected_action(label, same_text=same, was_there=before is not None),
     )
 
 

@@ -248,15 +248,22 @@ show).
 STAYING = (ExpectedAction.KEEP, ExpectedAction.REFINE)
 
 
-def find_expected_action(label: Label | None, *, same_text: bool) -> ExpectedAction:
+def find_expected_action(
+    label: Label | None, *, same_text: bool, was_there: bool = True
+) -> ExpectedAction:
     """Return the action that a label asks for.
 
+    A test that came into the file from another one is to be added, since the old file lacks it.
+
+    was_there  whether the old file has the test
     same_text  whether both files have the test, with the same tokens; without a label the action is
                KEEP if so, and NONE if not
     """
     if label is None:
         return ExpectedAction.KEEP if same_text else ExpectedAction.NONE
-    return _ACTIONS.get(label, ExpectedAction.NONE)
+    action = _ACTIONS.get(label, ExpectedAction.NONE)
+    is_there_at_new = action in (ExpectedAction.UPDATE, *STAYING)
+    return ExpectedAction.ADD if is_there_at_new and not was_there else action
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -260,8 +260,12 @@ SUITES = (
 
 _IS_ONE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"
 _STAYING = ', '.join(f"'{member}'" for member in STAYING)
-_ACTIONS = ', '.join(
-    f"('{member}', '{find_expected_action(member, same_text=False)}')" for member in Label
+_ACTIONS, _ACTIONS_OF_NEW = (
+    ', '.join(
+        f"('{member}', '{find_expected_action(member, same_text=False, was_there=was_there)}')"
+        for member in Label
+    )
+    for was_there in (True, False)
 )
 _EACH_MAINTAINED = '(SELECT *, unnest(maintained) AS one FROM tasks)'
 
@@ -285,7 +289,8 @@ MAINTENANCE = (
             WHERE one.old_method IS NULL AND one.new_method IS NULL
             OR one.label IS NULL AND one.expected_action NOT IN ('{ExpectedAction.KEEP}', '{ExpectedAction.NONE}')
             OR one.label IS NOT NULL AND (one.label, one.expected_action) NOT IN (VALUES {_ACTIONS})
-                AND NOT (one.old_method IS NULL AND one.expected_action = '{ExpectedAction.ADD}')""",
+                AND NOT (one.old_method IS NULL
+                    AND (one.label, one.expected_action) IN (VALUES {_ACTIONS_OF_NEW}))""",
     ),
     SnapshotRule(
         name='label_missing',
