@@ -302,7 +302,7 @@ def _was_elsewhere(meter: LeakMeter, row: MethodRow) -> bool:
 
 def _has_long_name(row: MethodRow) -> bool:
     """Return whether two tests do not have the name of this one by chance."""
-    return len(_WORDS.findall(row.test_method)) >= LEAST_WORDS
+    return len(split_name(row.test_method)) >= LEAST_WORDS
 
 
 def _find_largest_share(reading: LanguageReading, form: Form, sources: Iterable[str]) -> float:

@@ -203,13 +203,14 @@ def _copies_another_test(row: MethodRow, shown: Sequence[tuple[str, str]]) -> bo
     """
     name, text = row.test_method, row.new_source or ''
     new = _split_words(row.language, name, text)
+    count = Counter(new)
     own = {*split_name(name), *split_name(row.test_class)}
     for other, source in shown:
         shorter, longer = sorted((len(source), len(text)))
         if other == name or shorter * _MOST_LENGTHS < longer:
             continue
         old = _split_words(row.language, other, source)
-        shared = (Counter(old) & Counter(new)).total()
+        shared = (Counter(old) & count).total()
         if shared < LEAST_SHARED * max(len(old), len(new)):
             continue
         edited = {word for _, place in _iterate_differences(old, new) for word in new[place]}

@@ -69,13 +69,14 @@ def find_changed_parts(
     whole = PromptPart(
         kind=PartKind.TYPE, revised=dependency.revised, declaration=dependency.declaration
     )
-    old, new = (_find_type(repository, rev, dependency) for rev in (old_rev, new_rev))
     if dependency.revised is not Revised.MODIFIED:
-        there = new if dependency.revised is Revised.INSERTED else old
+        rev = new_rev if dependency.revised is Revised.INSERTED else old_rev
+        there = _find_type(repository, rev, dependency)
         if there is None or (there.kind != MODULE and not there.is_elsewhere):
             return (whole,)
         rest = dataclasses.replace(whole, kind=PartKind.REST)
         return (rest,) if _index_fields_and_initializers(there) else ()
+    old, new = (_find_type(repository, rev, dependency) for rev in (old_rev, new_rev))
     if old is None or new is None:
         return (whole,)
     return tuple(_compare_types(old, new)) or (whole,)
@@ -97,37 +98,21 @@ def _compare_types(old: DeclaredType, new: DeclaredType) -> Iterator[PromptPart]
             kind=PartKind.HEADER, revised=Revised.MODIFIED, declaration=new.declaration
         )
     before, after = _index_fields_and_initializers(old), _index_fields_and_initializers(new)
-    changed: list[tuple[DeclaredType, Member, Revised]] = []
+    # A statement of a Python file, such as `if TYPE_CHECKING:`, may bind many names. Which of them
+    # changed is unknown.
+    statements: dict[tuple[bool, int, int], list[PromptPart]] = {}
     for key in dict.fromkeys([*before, *after]):
         was, is_ = before.get(key), after.get(key)
-        if was is None and is_ is not None:
-            changed.append((new, is_, Revised.INSERTED))
-        elif was is not None and is_ is None:
-            changed.append((old, was, Revised.REMOVED))
-        elif was is not None and is_ is not None and was.hash != is_.hash:
-            changed.append((new, is_, Revised.MODIFIED))
-    for statement in _group_by_statement(changed):
-        if len(statement) == 1:
-            yield _make_part(*statement[0])
-        else:
-            yield PromptPart(
-                kind=PartKind.REST, revised=Revised.MODIFIED, declaration=new.declaration
-            )
-
-
-def _group_by_statement(
-    changed: Iterable[tuple[DeclaredType, Member, Revised]],
-) -> Iterable[list[tuple[DeclaredType, Member, Revised]]]:
-    """Return changed members, those of one statement together.
-
-    A statement of a Python file, such as `if TYPE_CHECKING:`, may bind many names. Which of them
-    changed is unknown.
-    """
-    groups: dict[tuple[int, int, int], list[tuple[DeclaredType, Member, Revised]]] = {}
-    for owner, member, revised in changed:
-        place = id(owner), member.start_byte, member.end_byte
-        groups.setdefault(place, []).append((owner, member, revised))
-    return groups.values()
+        member = is_ or was
+        if member is None or (was and is_ and was.hash == is_.hash):
+            continue
+        revised = Revised.MODIFIED if was and is_ else Revised.INSERTED if is_ else Revised.REMOVED
+        place = is_ is None, member.start_byte, member.end_byte
+        part = _make_part(member, revised, is_of_file=new.kind == MODULE)
+        statements.setdefault(place, []).append(part)
+    rest = PromptPart(kind=PartKind.REST, revised=Revised.MODIFIED, declaration=new.declaration)
+    for parts in statements.values():
+        yield parts[0] if len(parts) == 1 else rest
 
 
 def _index_fields_and_initializers(type_: DeclaredType) -> dict[tuple[str, str, int], Member]:
@@ -140,7 +125,7 @@ def _index_fields_and_initializers(type_: DeclaredType) -> dict[tuple[str, str, 
     return fields
 
 
-def _make_part(owner: DeclaredType, member: Member, revised: Revised) -> PromptPart:
+def _make_part(member: Member, revised: Revised, *, is_of_file: bool) -> PromptPart:
     if member.kind == 'initializer':
         return PromptPart(
             kind=PartKind.INITIALIZER, revised=revised, declaration=member.declaration
@@ -148,7 +133,7 @@ def _make_part(owner: DeclaredType, member: Member, revised: Revised) -> PromptP
     if {'static', 'final'} <= member.modifiers:
         kind = PartKind.CONSTANT
     else:
-        kind = PartKind.VARIABLE if owner.kind == MODULE else PartKind.FIELD
+        kind = PartKind.VARIABLE if is_of_file else PartKind.FIELD
     return PromptPart(kind=kind, revised=revised, declaration=member.declaration)
 
 
