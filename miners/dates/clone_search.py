@@ -92,7 +92,11 @@ def search_clone(
             SeenBody(body=b, rev='', moment=None, no_date=NoDateReason.LACKING) for b in prints
         )
         return _build_finished_result(start, clone, {each.body: each for each in unknown}, prints)
-    is_same_clone = start.tips == clone.tips and start.crawled_at == clone.crawled_at
+    is_same_clone = (start.tips, start.crawled_at, start.holes) == (
+        clone.tips,
+        clone.crawled_at,
+        clone.holes,
+    )
     if start.state is None and is_same_clone and prints.keys() <= start.searched_bodies:
         return _build_finished_result(
             start, clone, {each.body: each for each in start.seen}, prints
@@ -166,13 +170,13 @@ class _CloneSearch:
     def _forget_outdated(self, before: frozenset[str]) -> None:
         """Forget the results for bodies that must be searched for in the whole history again.
 
-        If the clone has holes, and not the commits and holes of the earlier search, these are all
-        results; else those that new commits show to be older than thought, and undated ones after a
+        If the clone has or had holes, and not the commits and holes of the earlier search, these are
+        all results; else those that new commits show to be older than thought, and undated ones after a
         later crawl.
         """
         clone, start = self._clone, self._start
         is_same_content = (clone.tips, clone.holes) == (start.tips, start.holes)
-        if clone.holes and not is_same_content:
+        if (clone.holes or start.holes) and not is_same_content:
             self._seen.clear()
             self._absent.clear()
             return

@@ -171,6 +171,26 @@ def test_history_with_holes_is_searched_again_only_for_what_is_new(tmp_path: Pat
     assert search_counting(members, 4, both) == search_counting(members, 4, None)
 
 
+def test_history_is_searched_again_once_the_clone_has_a_missing_file(tmp_path: Path) -> None:
+    """The refs and the crawl are the same then, as when a release completes a clone."""
+    (path, text), *_ = junit('OneTest', f'one: assertEquals({"1" * 2000}, 1);').items()
+    source = write(tmp_path / 'demo', [SMALL, {path: text}])
+    some = partial(source, tmp_path / 'some.git', 'blob:limit=1k')
+    members = [member for _, member in methods(text)]
+
+    def search_clone(known: SeenBodies | None) -> SeenBodies:
+        """Search the clone as it is by now, as crawled on the same day."""
+        git_dir = obtain_clone(str(some), store=tmp_path / 'store').git_dir
+        crawled_at = datetime(2026, 1, 1, tzinfo=UTC)
+        return search_again(git_dir, members, 'java', crawled_at=crawled_at, known=known)
+
+    first = search_clone(None)
+    assert not first.seen
+    git(some, 'fetch', '-q', '--refetch', '--no-filter', f'file://{source}', '+refs/*:refs/*')
+    second = search_clone(first)
+    assert {each.body for each in second.seen} == set(first.absent)
+
+
 def methods(text: str) -> Iterator[tuple[str, Member]]:
     for _, member in find_tests(parse(text.encode()), lambda name: ()):
         yield member.name, member
