@@ -15,13 +15,13 @@ from coevo.storage.dates import RowDates
 from coevo.storage.months import MonthRecord
 from coevo.storage.store import Store
 from flows.clones import ReleaseClones
+from flows.histories import make_history_job, search_histories
 from miners.cloning.clones import Clone
 from miners.cloning.mirror_git import list_clone_refs, load_crawl_time
 from miners.dates.clone_search import SearchedClone
 from miners.dates.dating import (
     date_repository,
     load_wanted_prints,
-    search_clone_for_bodies,
     update_wanted_bodies,
 )
 from packagers.dating import DateJoin, limit_contamination_date
@@ -58,8 +58,11 @@ class ReleaseDates:
         clones: ReleaseClones,
         fixed: MonthRecord | None,
         listener: Listener = SILENT,
+        processes: int = 1,
     ) -> None:
+        """Prepare the dates; at most `processes` clones are searched at the same time."""
         self._store, self._clones, self._listener = store, clones, listener
+        self._processes = processes
         self._fixed = {row.key: row for row in fixed.dates} if fixed else {}
         self._join: DateJoin | None = None
 
@@ -99,15 +102,16 @@ class ReleaseDates:
                 own = (row for row in _list_rows_to_date(rows, repo) if row.language == language)
                 update_wanted_bodies(self._store, repo, language, clone, own)
         wanted = load_wanted_prints(self._store)
-        for number, repo in enumerate(repos):
-            self._listener.step('histories', number, len(repos))
-            if dates.is_unsearched(storage, repo) or any(
+        jobs = [
+            make_history_job(repo, self._clones.prepare_search(repo))
+            for repo in repos
+            if dates.is_unsearched(storage, repo)
+            or any(
                 not _is_searched(self._store, repo, language, prints)
                 for language, prints in wanted.items()
-            ):
-                clone = self._clones.prepare_search(repo)
-                search_clone_for_bodies(self._store, repo, clone, wanted, self._listener)
-        self._listener.step('histories', len(repos), len(repos))
+            )
+        ]
+        search_histories(self._store, jobs, self._processes, self._listener)
 
     def _lacks_bodies(self, rows: Rows, repo: str) -> bool:
         """Return whether any row of a repository has unknown bodies and no fixed date.

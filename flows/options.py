@@ -120,6 +120,7 @@ class ReleaseOptions:
     untested  whether functions that no test executes give tasks without gold
     code_free place for the edition without code; None writes none
     withhold_gold  place for the edition without the developers' answers; None writes none
+    jobs      how many clones are searched for first-seen dates at the same time
     incomplete  whether a month is released although repositories of its cohort are missing
     validated   whether a month is refused while candidates of it were not validated
     """
@@ -132,6 +133,7 @@ class ReleaseOptions:
     accepted: tuple[str, ...] = ()
     urls: Mapping[str, str] = field(default_factory=dict)
     local: Path | None = None
+    jobs: int = 1
     families: tuple[Family, ...] = ()
     untested: bool = False
     code_free: Root | None = None

@@ -58,7 +58,7 @@ def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> Rel
         if options.month is not None and fixed is None:
             cohort = find_cohort(store, options.month, clones.load_commit_date, options.reached)
             _check_cohort(options, cohort)
-        dates = ReleaseDates(store, clones, fixed, listener)
+        dates = ReleaseDates(store, clones, fixed, listener, options.jobs)
         return release_snapshot(store, _build_plan(options, clones, fixed, dates, cohort))
 
 

@@ -90,6 +90,7 @@ def release(
         month=month,
         reached=months.parse_day(reached, end=True),
         previous=earlier,
+        jobs=settings.jobs,
         accepted=tuple(sorted(set(accepted or ()))),
         families=parse_families(families or (), RELEASED_FAMILIES),
         untested=untested,

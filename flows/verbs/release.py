@@ -7,7 +7,7 @@ import sys
 
 from coevo.model.errors import UnsoundSnapshot
 from coevo.model.families import RELEASED_FAMILIES
-from coevo.options.parser import PIPELINE_VERBS, Parser, to_unicode
+from coevo.options.parser import PIPELINE_VERBS, Parser, add_jobs_option, to_unicode
 from coevo.storage.place import parse_root
 from flows.months import parse_day
 from flows.verbs.arguments import LOCAL, add_store_option
@@ -52,6 +52,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     _add_url_and_licence_options(verb)
     _add_family_and_edition_options(verb)
+    add_jobs_option(verb)
     verb.add_settings(LOCAL)
     verb.set_defaults(run=_release)
 
@@ -118,6 +119,7 @@ def _release(arguments: argparse.Namespace) -> int:
         previous=arguments.previous,
         accepted=check_accepted_licences(arguments.accept_licence),
         local=arguments.local,
+        jobs=arguments.jobs,
         urls=parse_urls(arguments.url),
         families=parse_families(families, RELEASED_FAMILIES),
         untested=arguments.untested,
