@@ -123,6 +123,17 @@ class LeakMeter:
         methods = chain.from_iterable(self._list_start_methods(new, path, start) for path in paths)
         return [(method.name, method.source) for method in methods]
 
+    def list_names_of_added_data(self, row: MethodRow) -> Iterator[str]:
+        """Yield the names of folders and files of the data that the pair of a row added.
+
+        A file's name is without its suffixes: `testdata/TestRead.golden` gives `testdata` and
+        `TestRead`. Sources of the language are no data.
+        """
+        for change in self._repository.list_changes(row.old_rev, row.new_rev):
+            if change.old_oid is None and not change.path.endswith(self._reading.SUFFIXES):
+                *folders, name = change.path.split('/')
+                yield from (*folders, name.partition('.')[0])
+
     def list_gone_methods(self, row: MethodRow, name: str) -> Iterator[ShownMethod]:
         """Yield the methods of a name that a test file had at old and does not have at new."""
         new = self._reading.open_tree(self._repository, row.new_rev)
@@ -253,6 +264,8 @@ def find_how_answers_are_shown(
     ways = {kind for row in rows for kind in _find_how_method_is_shown(meter, row, start, added)}
     if nearest >= LEAST_TEMPLATE and any(_shows_calls(row, added) for row in rows):
         ways.add(ShownBy.CALL)
+    if not {row.test_method for row in rows}.isdisjoint(meter.list_names_of_added_data(rows[0])):
+        ways.add(ShownBy.DATA)
     return tuple(sorted(ways))
 
 

@@ -184,3 +184,7 @@ class ShownBy(Choice):
         'call',
         'a test that the pair changed calls what is new to a target, and an older test is its template',
     )
+    DATA = (
+        'data',
+        'a data file that the pair added is named for a target, such as a golden file or a corpus to fuzz with',
+    )

@@ -325,6 +325,22 @@ def test_refinement_of_the_pair_shows_the_call(shown: Shows) -> None:
     assert shown(there, new, name, refined, dependencies=(other,)) == ((), False)
 
 
+@pytest.mark.parametrize(
+    'path',
+    [
+        'tests/golden/test_empty_cart.json',
+        'testdata/fuzz/test_empty_cart/corpus',
+        'test_empty_cart',
+    ],
+)
+def test_data_that_is_named_for_a_new_test_shows_it(shown: Shows, path: str) -> None:
+    there = {'tests/test_cart.py': OTHER}
+    new = {'tests/test_cart.py': OTHER + GOLD, path: '{}\n'}
+    assert shown(there, new, 'test_empty_cart') == ((ShownBy.DATA,), False)
+    assert shown(there | {path: '[]\n'}, new, 'test_empty_cart') == ((), False)
+    assert shown(there, new, 'test_empty') == ((), False)
+
+
 def test_test_that_is_gone_elsewhere_has_moved(shown: Shows) -> None:
     there = {'tests/test_cart.py': OTHER, 'tests/test_all.py': GOLD}
     new = {'tests/test_cart.py': OTHER + GOLD, 'tests/test_all.py': OTHER}
