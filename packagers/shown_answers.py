@@ -33,6 +33,8 @@ from packagers.near_duplicates import Grams, compute_token_grams, tokenise
 _WORDS = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+')
 _COMMON = frozenset({'test', 'tests', 'case', 'it', 'suite'})
 _MASK = '~'
+_NAMES = re.compile(r'\w+')
+_EXAMPLES = frozenset({'example', 'examples', '_example', '_examples', 'samples', 'demo', 'demos'})
 
 Texts = Mapping[str, bytes | None]
 
@@ -133,6 +135,23 @@ class LeakMeter:
             if change.old_oid is None and not change.path.endswith(self._reading.SUFFIXES):
                 *folders, name = change.path.split('/')
                 yield from (*folders, name.partition('.')[0])
+
+    def list_words_of_changed_examples(self, row: MethodRow) -> frozenset[str]:
+        """Return the words of the sources in folders of examples that the pair of a row changed.
+
+        Such programs show calls with their results. Their own tests are no examples.
+        """
+        new = self._reading.open_tree(self._repository, row.new_rev)
+        return frozenset().union(
+            *(
+                _NAMES.findall(self._repository.blob(change.new_oid).decode(errors='replace'))
+                for change in self._repository.list_changes(row.old_rev, row.new_rev)
+                if change.new_oid is not None
+                and change.path.endswith(self._reading.SUFFIXES)
+                and not _EXAMPLES.isdisjoint(change.path.split('/')[:-1])
+                and new.find_side(change.path) is not Side.TEST
+            )
+        )
 
     def list_gone_methods(self, row: MethodRow, name: str) -> Iterator[ShownMethod]:
         """Yield the methods of a name that a test file had at old and does not have at new."""
@@ -266,6 +285,10 @@ def find_how_answers_are_shown(
         ways.add(ShownBy.CALL)
     if not {row.test_method for row in rows}.isdisjoint(meter.list_names_of_added_data(rows[0])):
         ways.add(ShownBy.DATA)
+    if not meter.list_words_of_changed_examples(rows[0]).isdisjoint(
+        name for row in rows for name in _list_new_calls(row)
+    ):
+        ways.add(ShownBy.EXAMPLE)
     return tuple(sorted(ways))
 
 
@@ -287,12 +310,17 @@ def _find_how_method_is_shown(
 
 def _shows_calls(row: MethodRow, added: Iterable[ShownMethod]) -> bool:
     """Return whether one method that the pair changed calls all new methods that a target calls."""
-    called = {
+    called = _list_new_calls(row)
+    return bool(called) and any(called <= each.calls for each in added)
+
+
+def _list_new_calls(row: MethodRow) -> frozenset[str]:
+    """Return the names of the methods that a target calls and that the pair inserted."""
+    return frozenset(
         each.name.rpartition('#')[2].partition('(')[0]
         for each in row.dependencies
         if each.is_method and each.revised is Revised.INSERTED and each.coupled_by is CoupledBy.CALL
-    }
-    return bool(called) and any(called <= each.calls for each in added)
+    )
 
 
 def is_moved(meter: LeakMeter, rows: Sequence[MethodRow]) -> bool:

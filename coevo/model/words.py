@@ -184,6 +184,10 @@ class ShownBy(Choice):
         'call',
         'a test that the pair changed calls what is new to a target, and an older test is its template',
     )
+    EXAMPLE = (
+        'example',
+        'a program in a folder of examples, which the pair changed, uses what is new to a target',
+    )
     DATA = (
         'data',
         'a data file that the pair added is named for a target, such as a golden file or a corpus to fuzz with',

@@ -245,6 +245,17 @@ GOLD = (
 )
 OTHER = 'def test_price():\n    assert price(3) == 4\n'
 
+NEW_PRICE = Dependency(
+    name='shop#new_price()',
+    declaration='def new_price(n)',
+    file='shop.py',
+    start_line=1,
+    end_line=1,
+    revised=Revised.INSERTED,
+    coupled_by=CoupledBy.CALL,
+    rank=1,
+)
+
 Shows = Callable[..., tuple[tuple[ShownBy, ...], bool]]
 
 
@@ -309,19 +320,9 @@ def test_refinement_of_the_pair_shows_the_call(shown: Shows) -> None:
     there = {'tests/test_cart.py': OTHER}
     refined = OTHER.replace('price(3)', 'new_price(3)')
     new = {'tests/test_cart.py': refined + GOLD}
-    called = Dependency(
-        name='shop#new_price()',
-        declaration='def new_price(n)',
-        file='shop.py',
-        start_line=1,
-        end_line=1,
-        revised=Revised.INSERTED,
-        coupled_by=CoupledBy.CALL,
-        rank=1,
-    )
     name = 'test_empty_cart_costs_nothing'
-    assert shown(there, new, name, refined, dependencies=(called,)) == ((ShownBy.CALL,), False)
-    other = replace(called, name='shop#other_price()')
+    assert shown(there, new, name, refined, dependencies=(NEW_PRICE,)) == ((ShownBy.CALL,), False)
+    other = replace(NEW_PRICE, name='shop#other_price()')
     assert shown(there, new, name, refined, dependencies=(other,)) == ((), False)
 
 
@@ -339,6 +340,26 @@ def test_data_that_is_named_for_a_new_test_shows_it(shown: Shows, path: str) -> 
     assert shown(there, new, 'test_empty_cart') == ((ShownBy.DATA,), False)
     assert shown(there | {path: '[]\n'}, new, 'test_empty_cart') == ((), False)
     assert shown(there, new, 'test_empty') == ((), False)
+
+
+@pytest.mark.parametrize(
+    ('path', 'text', 'ways'),
+    [
+        ('examples/cart.py', 'print(new_price(3))  # 4\n', (ShownBy.EXAMPLE,)),
+        ('examples/cart.py', 'print(price(3))  # 4\n', ()),
+        ('examples/test_cart.py', 'assert new_price(3) == 4\n', ()),
+        ('shop/example.py', 'print(new_price(3))  # 4\n', ()),
+        ('examples/cart.md', 'new_price(3) is 4\n', ()),
+    ],
+)
+def test_program_of_examples_shows_what_is_new_to_a_target(
+    shown: Shows, path: str, text: str, ways: tuple[ShownBy, ...]
+) -> None:
+    there = {'tests/test_cart.py': OTHER}
+    new = {'tests/test_cart.py': OTHER + GOLD, path: text}
+    assert shown(there, new, 'test_empty_cart', dependencies=(NEW_PRICE,)) == (ways, False)
+    unchanged = there | {path: text}
+    assert shown(unchanged, new, 'test_empty_cart', dependencies=(NEW_PRICE,)) == ((), False)
 
 
 def test_test_that_is_gone_elsewhere_has_moved(shown: Shows) -> None:
