@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Set as AbstractSet
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
@@ -202,20 +202,31 @@ class TestTree:
         The changed files are among them.
         """
         test_files = set(changed)
-        rest = {
-            p: self._mentions_by_file[p]
-            for p in self.tree.list_paths(Side.TEST)
-            if p not in test_files
-        }
-        wanted = set(names)
-        for path in changed & self._mentions_by_file.keys():
-            wanted |= {type_.simple for type_ in self.tree.parse_file(path).types}
-        while new := {path for path, mentions in rest.items() if not wanted.isdisjoint(mentions)}:
+        wanted = names.union(*map(self._list_type_names, changed))
+        seen: set[str] = set()
+        while wanted:
+            seen |= wanted
+            new = {
+                path for name in wanted for path in self._files_by_mention.get(name, ())
+            } - test_files
             test_files |= new
-            for path in new:
-                del rest[path]
-                wanted |= {type_.simple for type_ in self.tree.parse_file(path).types}
+            wanted = frozenset().union(*map(self._list_type_names, new)) - seen
         return test_files
+
+    def _list_type_names(self, path: str) -> frozenset[str]:
+        """Return the simple names of the types of a test file; nothing for another file."""
+        if path not in self._mentions_by_file:
+            return frozenset()
+        return frozenset(type_.simple for type_ in self.tree.parse_file(path).types)
+
+    @cached_property
+    def _files_by_mention(self) -> Mapping[str, Sequence[str]]:
+        """The test files by what they mention, see `_mentions_by_file`."""
+        files: dict[str, list[str]] = defaultdict(list)
+        for path, mentions in self._mentions_by_file.items():
+            for name in mentions:
+                files[name].append(path)
+        return files
 
     @cached_property
     def _mentions_by_file(self) -> dict[str, frozenset[str]]:

@@ -129,12 +129,14 @@ def _find_transitive_users(tree: TestTree, seeds: set[TreeUnit]) -> frozenset[Tr
     spread_types: set[tuple[str, str]] = set()
     while new:
         wanted = {name for unit in new for name in _list_own_names(tree, unit)}
-        files: set[str] = set()
+        unnamed: set[tuple[str, str]] = set()  # files and types
         for unit in new:
             if (unit.path, unit.type.name) not in spread_types and _runs_unnamed(tree, unit):
                 spread_types.add((unit.path, unit.type.name))
-                wanted.add(unit.type.simple)
-                files |= tree.find_affected_test_files({unit.path}, frozenset({unit.type.simple}))
+                unnamed.add((unit.path, unit.type.simple))
+        names = frozenset(name for _, name in unnamed)
+        files = tree.find_affected_test_files({path for path, _ in unnamed}, names)
+        wanted |= names
         is_injected = any(
             unit.member and tree.reading.list_provided_fixture_names(unit.member) for unit in new
         )
