@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import coevo
@@ -76,6 +77,98 @@ def test_the_page_about_the_releases_says_what_the_newest_month_holds() -> None:
     figures = re.sub(r'standard_tasks|in 2026|(?<=\d),(?=\d{3})', '', sentences)
     shown = [int(word) for word in re.findall(r'\d+', figures)]
     assert shown == list(coevo.open(EDITIONS[-1]).execute(NEWEST).fetchone() or ())
+
+
+MEASURED = """
+WITH per_task AS (
+    SELECT bool_and(coalesce(methods.measured, false)) AS measured
+    FROM tasks JOIN methods USING (task_id)
+    WHERE tasks.family = 'coevolution'
+    GROUP BY task_id
+)
+"""
+COMPILE_ERRORS = """
+SELECT count(*) FILTER (compile) AS compiled, count(*) AS of_all,
+       count(*) FILTER (compile AND language = 'go') AS in_go
+FROM (
+    SELECT bool_and(t_new_c_old = 'compile_error') AS compile, any_value(tasks.language) AS language
+    FROM standard_tasks AS tasks JOIN methods USING (task_id)
+    WHERE tasks.track = 'generation'
+    GROUP BY task_id
+)
+"""
+COVERAGE = """
+SELECT count(*),
+       round(100 * avg(task_coverage.known_lines / task_coverage.lines))::BIGINT AS with_code,
+       with_code,
+       round(100 * avg(task_coverage.covered_lines / task_coverage.lines))::BIGINT,
+       count(*) FILTER (task_coverage.covered_lines >= 0.8 * task_coverage.lines),
+       round(100 * avg(task_coverage.covered_lines / nullif(task_coverage.known_lines, 0)))::BIGINT
+FROM methods
+WHERE task_coverage.lines > 0
+"""
+# What sentences say of the newest month: each `#` is a figure, in the order of the query's columns.
+SENTENCES = (
+    (
+        'README.md',
+        'all of June and # of July',
+        f'{MEASURED} SELECT count(*) FILTER (NOT measured) FROM per_task',
+    ),
+    (
+        'docs/about.md',
+        'nor have # of the # co-evolution tasks of July',
+        f'{MEASURED} SELECT count(*) FILTER (NOT measured), count(*) FROM per_task',
+    ),
+    (
+        'docs/about.md',
+        'It has # tasks of July',
+        'SELECT count(*) FROM verified',
+    ),
+    (
+        'docs/about.md',
+        'all tasks of June and # of July. The other # are',
+        "SELECT count(license), count(*) - count(license) FROM tasks WHERE family = 'coevolution'",
+    ),
+    (
+        'docs/about.md',
+        '# of the # generation tasks of `standard_tasks` rest on compile errors alone',
+        f'SELECT compiled, of_all FROM ({COMPILE_ERRORS})',
+    ),
+    (
+        'docs/evidence.md',
+        'In July # of the # generation tasks of `standard_tasks` have no other evidence, # of them in Go',
+        COMPILE_ERRORS,
+    ),
+    (
+        'docs/data.md',
+        'July 2026, with # measured tasks, has # verified ones.',
+        f'{MEASURED} SELECT count(*) FILTER (measured), (SELECT count(*) FROM verified) FROM per_task',
+    ),
+    (
+        'docs/scores.md',
+        (
+            "declarations of July's # gold tests have code in # % of their lines, so a test that executes all of "
+            'the code would have # %. By the equation gold has # % there (# tests reach 80 %), by executable lines # %'
+        ),
+        COVERAGE,
+    ),
+)
+
+
+@pytest.fixture(scope='module')
+def newest() -> duckdb.DuckDBPyConnection:
+    return coevo.open(EDITIONS[-1])
+
+
+@pytest.mark.parametrize(('page', 'sentence', 'query'), SENTENCES)
+def test_sentences_have_the_figures_of_the_newest_month(
+    newest: duckdb.DuckDBPyConnection, page: str, sentence: str, query: str
+) -> None:
+    text = ' '.join((ROOT / page).read_text().split())
+    found = re.search(re.escape(sentence).replace(r'\#', r'([\d,]+)'), text)
+    assert found, sentence
+    shown = [int(figure.replace(',', '')) for figure in found.groups()]
+    assert shown == list(newest.execute(query).fetchone() or ())
 
 
 def test_the_page_of_figures_is_made_of_the_newest_month() -> None:
