@@ -166,7 +166,7 @@ def write_edition_without_gold(
 def _load_starts_and_code_pairs(
     full: Path, clone: Callable[[str], Repository]
 ) -> tuple[Mapping[str, str], frozenset[str]]:
-    """Return the files of each start state as JSON, by task, and the pairs whose code is asked for."""
+    """Return the files of each start state as JSON, by task, and the pairs of `implement` tasks."""
     starts = {}
     code_pairs = set()
     for assignment in load_assignments(full, interleaved=True, leaking=True):
