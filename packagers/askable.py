@@ -1,6 +1,4 @@
-"""Fix for a release what gold notices: where it is strict, and which changes of the code its
-assertions reach.
-"""
+"""Find which changes of the code gold tests notice, which decides what strict success can be asked of."""
 
 from __future__ import annotations
 
@@ -69,7 +67,7 @@ def _find_innermost(
 ) -> Dependency | None:
     """Return the smallest dependency around a line; None if there is none.
 
-    revised  what the pair did to the line's part; lines of what was removed are those at old
+    revised  what the pair did to the line's part; lines of removed parts are those at old
     """
     around = [
         each
@@ -87,7 +85,7 @@ def add_reached_dependencies(task: TaskRow, reached: Iterable[frozenset[str] | N
     The focus is agreed if half of the targets reach a change that the prompt names. Targets of which
     nothing is known do not count; both are None if nothing is known of any.
 
-    reached  for each target what it reaches, as `find_reached_dependencies` returns it
+    reached  the reached dependencies of each target (`find_reached_dependencies`)
     """
     known = [names for names in reached if names is not None]
     if not known:
@@ -112,7 +110,7 @@ class Noticed:
     """The changes of the code that a gold test notices.
 
     askable  whether strict success can be asked; None if neither mutants nor undone changes were run
-    reached  the dependencies that its assertions reach; None likewise
+    reached  the dependencies that its assertions reach; None in the same case
     """
 
     askable: bool | None
@@ -165,8 +163,8 @@ def _group_by_method(rows: Iterable[Row]) -> Iterator[tuple[tuple[str, str], tup
 def add_noticed_changes(task: TaskRow, noticed: Mapping[Key, Noticed]) -> TaskRow:
     """Return a task with what its gold tests notice.
 
-    `strict_askable` is True if it is true of all targets; None for suites, and if it is unknown of a
-    target and false of none.
+    `strict_askable` is True if it is true for all targets. It is None for suites, and if it is
+    unknown for a target and false for none.
     """
     noticed_changes = [noticed.get((method_id, task.walk)) for method_id in task.method_ids]
     task = add_reached_dependencies(

@@ -202,9 +202,9 @@ class _Edit:
 def mark_duplicates(rows: Rows) -> Iterator[Mark]:
     """Yield marks whose `duplicate_of` names the earliest edit of the same test to the same text.
 
-    Branches, cherry-picks and merges repeat an edit in other pairs of the walk, forks in theirs. A
-    pair of interleaved branches is never the original if a pair with an ancestor as old end has the
-    edit, too.
+    Branches, cherry-picks and merges repeat an edit in other pairs of the walk, and forks repeat it
+    in other repositories. If a pair whose old revision is an ancestor of the new one has the edit,
+    a pair of interleaved branches does not count as the earliest.
     """
     sorter = Sorter(_Edit, rows.space)
     for edited_row in _list_edits(rows):

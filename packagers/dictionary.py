@@ -21,20 +21,20 @@ _HEAD = f"""\
 
 <!-- Made by `make docs` from the records in coevo/model and coevo/evaluation; do not edit. -->
 
-Schema {SCHEMA_VERSION}.{SCHEMA_MINOR}. A snapshot holds these tables as `data/TABLE/*.parquet`. Each column has its
-sentence in the metadata of its Parquet field, too, and as a comment where `coevo.open` has opened the
-snapshot: `SELECT column_name, comment FROM duckdb_columns() WHERE table_name = 'methods'`. A column such as
-`mutation.killed` is a field of the group `mutation`."""
+This page describes every table and column of a snapshot (schema {SCHEMA_VERSION}.{SCHEMA_MINOR}), the values of its choices, and
+the reasons of its drops. The tables are in `data/TABLE/*.parquet`. The description of a column is also in the metadata of
+its Parquet field and, if `coevo.open` opened the snapshot, in DuckDB: `SELECT column_name, comment FROM duckdb_columns()
+WHERE table_name = 'methods'`. A column such as `mutation.killed` is a field of the group `mutation`."""
 
 _CHOICES = """\
-What each value of a choice means."""
+The meaning of each value of the columns whose type is a choice."""
 
 _OF_OTHERS = """\
-Null in all rows of a code-free edition, since they hold text of the repositories or are made of it: {}. Every
-other text is a name, a place, a version, a code or a sentence of coevo; `coevo/model/dictionary.py` says it of each column."""
+These columns are null in all rows of a code-free edition, since they contain text of the repositories or are made from it:
+{}. Other columns have only names, places, versions, codes or sentences of coevo (`coevo/model/dictionary.py`)."""
 
 _REASONS = """\
-Why something left the funnel, as in `drops.reason`, and why a method with a label has no track."""
+The values of `drops.reason`: why a commit, pair, test or task was left out, or why a labelled method has no track."""
 
 
 def render_page() -> str:
@@ -44,10 +44,10 @@ def render_page() -> str:
         '## Tables',
         *_render_tables(),
         f'### `{NAME}`',
-        'What `coevo evaluate` makes of each target of a task. It is no table of a snapshot.',
+        'A row for each target of a task that `coevo evaluate` graded. It is no table of a snapshot.',
         _render_columns(MethodResult),
         f'### `{SUITES}`',
-        'What `coevo evaluate` makes of each task that asks for a suite. It is no table of a snapshot.',
+        'A row for each suite that `coevo evaluate` graded. It is no table of a snapshot.',
         _render_columns(SuiteResult),
         '## Text of others',
         _OF_OTHERS.format(', '.join(f'`{name}`' for name in list_third_party_columns(TABLES))),

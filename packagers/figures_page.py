@@ -29,7 +29,7 @@ class _PaperTable:
     """A table of TestEvo-Bench, with its numbers as they are printed.
 
     keys     the columns that name a row
-    columns  the columns that are shown beside ours
+    columns  the columns that are shown beside those of coevo
     rows     the numbers of each row that the paper has
     """
 
@@ -94,9 +94,10 @@ _HEAD = """\
 
 <!-- Made by `make docs` from snapshots/{month}; do not edit. -->
 
-Each table is the answer to one query, which `coevo report statistics SNAPSHOT` asks of any snapshot; its text is
-`coevo/snapshots/queries/NAME.sql`, which plain DuckDB runs, too. "Paper" is TestEvo-Bench, whose tasks are all in Java;
-"coevo" is this month. Tasks of both ask for single tests that a commit changed."""
+This page has the statistics of the newest month, beside those of the paper where it has the same table. "Paper" is
+TestEvo-Bench, whose tasks are all in Java; "coevo" is this month. Tasks of both ask for single tests that a commit
+changed. `coevo report statistics SNAPSHOT` prints these tables for any snapshot. Each is the answer to one query,
+`coevo/snapshots/queries/NAME.sql`, which also runs in DuckDB without coevo."""
 
 _BASELINES = """
 SELECT

@@ -1,9 +1,9 @@
-"""Build tasks that ask for the code of a change, of which the new tests are given.
+"""Build tasks that give the new tests of a change and ask for its code.
 
-They are made of the co-evolution tasks of a test file and of the cells of its tests: a target fails
-when the new test runs on the old code, and passes on the new code. Nothing is run. The start state
-is that of the co-evolution task with the code as before: other test files of the change lack their
-targets, the siblings, by which code is graded without being shown.
+They are made from the co-evolution tasks of a test file and from the cells of its tests: a target is
+a new test that fails on the old code and passes on the new code. Nothing is run. The start state is
+that of the co-evolution task with the old code. Other test files of the change lack their targets,
+the siblings, which are not shown and help to grade the code.
 """
 
 from __future__ import annotations

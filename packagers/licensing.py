@@ -37,12 +37,11 @@ def fill_licences(
 ) -> Rows:
     """Return the rows with the licences of their pairs and repositories filled in.
 
-    A pair has that of its new revision, a repository that of its walk's head.
+    A pair has the licence of its new revision, and a repository that of its walk's head.
 
-    A licence that was added later says nothing of the texts of an older tree, but it does say that
-    the project is free: if a revision is silent on licences, its pair gets `later_license`, by
-    which its rows may be published without their texts. A licence file that coevo does not know is
-    not silence.
+    If a revision has no licence, its pair gets the licence of the head as `later_license`. This
+    licence does not cover the texts of the older tree, but since the project is free, the rows may
+    be published without texts. A revision with a licence file that coevo does not know gets none.
     """
     repositories = tuple(
         dataclasses.replace(row, license=licence(row.repo, row.head)) for row in rows.repositories

@@ -1,8 +1,8 @@
-"""Build tasks of whole-file maintenance.
+"""Build tasks that ask to maintain a whole test file.
 
-Such a file has tests that a change broke and tests that must stay. The tasks are made of the update
-tasks of a file and of the labels of its other tests. Each update task gives at most one such task,
-at the same pair.
+The file has tests that a change broke and tests that must stay. The tasks are made from the update
+tasks of the file and from the labels of its other tests. Each update task gives at most one, at the
+same pair.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def build_maintenance_tasks(
 ) -> tuple[list[TaskRow], list[Drop]]:
     """Return a maintenance task or a drop for each update task.
 
-    There is a task if the file has a test with a label that must stay, and has not moved.
+    There is a task if the file has not moved and has a labelled test that must stay.
 
     updates  the tasks of a release; those of other families and tracks are ignored
     methods  rows with their contamination dates, including those without a track

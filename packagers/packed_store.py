@@ -10,7 +10,7 @@
     segments   the current segment of each pair, a line for each, with numbers of recipes for texts
     measures   the last measures of each of these segments, likewise
 
-`packagers.store_unpacking` makes the same segments of a pack and of clones. Superseded segments,
+`packagers.store_unpacking` makes the same segments from a pack and clones. Superseded segments,
 claims, failures, clones and caches are not packed, nor are withdrawn repositories and pairs.
 """
 

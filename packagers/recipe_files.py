@@ -224,7 +224,7 @@ class RecipeCollector:
 
 
 def _make_text_key(row: TextRow) -> tuple[str, bool]:
-    """Return the text of a row, and whether it is a patch, which is cut otherwise."""
+    """Return the text of a row, and whether it is a patch, which is cut in another way."""
     return row.text, row.column.endswith('_patch')
 
 

@@ -342,7 +342,7 @@ def _was_elsewhere(meter: LeakMeter, row: MethodRow) -> bool:
 
 
 def _has_long_name(row: MethodRow) -> bool:
-    """Return whether two tests do not have the name of this one by chance."""
+    """Return whether the name is so long that two tests hardly share it by chance."""
     return len(split_name(row.test_method)) >= LEAST_WORDS
 
 

@@ -151,7 +151,7 @@ class SliceIndex:
 
         A match of less than a line needs at least `LEAST` characters.
 
-        told  end of the text that has its pieces already
+        told  the end of the part of the text that already has pieces
         """
         start, end = text.rfind('\n', 0, at) + 1, text.find('\n', at)
         bare = (text[at:] if end < 0 else text[at:end]).rstrip()

@@ -1,4 +1,4 @@
-"""Make a store of a pack and of clones: the same segments, measures and walks, byte for byte."""
+"""Make a store from a pack and clones: the same segments, measures and walks, byte for byte."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ in one short run of tokens, such as one condition; or if it has fewer than two n
 that the old test lacks, since a failing run prints new values, or three with its new values. An
 extension is trivial if it adds neither an assertion nor a literal, and little else; if it adds no
 name and few literals, such as one row of a table; or if it makes the test a copy of another test. A
-new test is trivial if it is a copy of another test of the start state but for its own name and few
-words. Any other change takes thought.
+new test is trivial if it is a copy of another test of the start state, except for its own name and
+a few words.
 
 The limits are from tasks that were read twice (benchmarks/figures.md, "Reading").
 """
@@ -114,7 +114,7 @@ def _has_few_plain_edits(rows: Sequence[MethodRow]) -> bool:
 
 
 def _list_plain_edits(row: MethodRow) -> set[Edit] | None:
-    """Return what was replaced by what in a target; None if an edit is more than that."""
+    """Return the old and new words of each edit of a target; None if an edit is not plain."""
     if row.old_source is None or row.new_source is None:
         return None
     old, new = (_list_words(row, text) for text in (row.old_source, row.new_source))
@@ -147,7 +147,7 @@ def _make_edit(before: Sequence[Word], after: Sequence[Word]) -> Edit:
 
 
 def _trim_ends(old: Sequence[Word], new: Sequence[Word]) -> tuple[Sequence[Word], Sequence[Word]]:
-    """Return what is left of both between their common beginning and their common end."""
+    """Return both sequences without their common beginning and their common end."""
     shorter = min(len(old), len(new))
     first = next((at for at in range(shorter) if old[at].text != new[at].text), shorter)
     last = next(
@@ -198,8 +198,8 @@ def _adds_no_check(row: MethodRow) -> bool:
 def _copies_another_test(row: MethodRow, shown: Sequence[tuple[str, str]]) -> bool:
     """Return whether the new text of a target is another test with few other words.
 
-    Words of which the names of the target and its class consist are no other words: a copy of
-    `testMean` as `testMedian` takes `Median` from there.
+    Words of the names of the target and its class do not count as other words: a copy of `testMean`
+    as `testMedian` may have `Median` in place of `Mean`.
     """
     name, text = row.test_method, row.new_source or ''
     new = _split_words(row.language, name, text)

@@ -142,7 +142,7 @@ def _set_release_months(earlier: EarlierSnapshot, rows: Rows, month: str) -> Ite
 
 
 def _set_release_month(task: TaskRow, month: str) -> TaskRow:
-    """Return a task with its month, of which its prompt has the canary."""
+    """Return a task with its month, and with the canary of that month in its prompt."""
     prompt = None if task.prompt is None else add_canary(task.prompt, month)
     return dataclasses.replace(task, released=month, prompt=prompt)
 

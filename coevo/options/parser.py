@@ -336,7 +336,7 @@ def add_clones_option(verb: argparse.ArgumentParser) -> None:
 def check_clones(folder: Path | None) -> Path | None:
     """Return the folder of --clones.
 
-    Raises: Fatal if it does not exist. Otherwise everything would silently be fetched.
+    Raises: Fatal if it does not exist, since all clones would be fetched without notice.
     """
     if folder is not None and not folder.is_dir():
         raise Fatal(

@@ -1,4 +1,4 @@
-"""The words and options of older versions, each with the one that does its work now."""
+"""Verbs and options of older versions, each with its replacement."""
 
 from __future__ import annotations
 

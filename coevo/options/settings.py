@@ -1,7 +1,7 @@
-"""Settings: rare options of a verb, which stand in a TOML file and not on the command line.
+"""Settings: rare options of a verb, which are read from a TOML file and not from the command line.
 
-`--settings FILE` reads them, `--print-settings` writes a file that holds all of them with their
-defaults and says what each means.
+`--settings FILE` reads them. `--print-settings` writes a file with all of them, their meanings and
+their defaults.
 """
 
 from __future__ import annotations
