@@ -27,7 +27,6 @@ from miners.cloning.mirror_git import (
 from miners.cloning.remotes import FetchLimits
 from miners.dates.clone_search import SearchedClone
 from packagers.licensing import LicenceFile
-from packagers.sameness import find_repository_families
 
 # Open the clone of a repository for a run.
 #
@@ -167,3 +166,50 @@ class ReleaseClones:
     def _partitions(self) -> Mapping[str, Sequence[Partition]]:
         """All partitions of the store by repository, listed once."""
         return self.store.group_partitions()
+
+
+# Find the families of a store's repositories: forks, copies and renames of one another.
+#
+# They share a commit, hence a root commit, whose id cannot occur twice by chance. Equal files prove
+# nothing: the same trivial test is in many unrelated projects.
+
+# A pull request may bring in the history of another project; that does not make the two related.
+_PULLS = 'refs/pull/'
+_ROOTS = ('rev-list', '--max-parents=0')
+
+
+# Refs of clones as (name, object id), by repository.
+Refs = Mapping[str, Sequence[tuple[str, str]]]
+
+
+def find_repository_families(
+    clones: Mapping[str, Repository], refs: Refs | None = None
+) -> dict[str, str]:
+    """Return the family of each repository: the name of the first repository in it.
+
+    Repositories are of one family if they share a root commit, and joined families are one. A
+    shallow clone has the commits where it ends as roots, so only similar shallow clones join its
+    family.
+
+    refs  refs of each clone; None takes those that the clones have now
+    """
+    first_with: dict[str, str] = {}
+    family: dict[str, str] = {}
+    for repo in sorted(clones):
+        roots = _find_roots(clones[repo], refs[repo] if refs else None)
+        known = {family[first_with[root]] for root in roots if root in first_with}
+        head = min(known, default=repo)
+        family[repo] = head
+        # A repository with two roots joins families that were separate before.
+        if joined := known - {head}:
+            family |= {other: head for other, its in family.items() if its in joined}
+        first_with |= {root: repo for root in roots if root not in first_with}
+    return family
+
+
+def _find_roots(clone: Repository, refs: Sequence[tuple[str, str]] | None) -> list[str]:
+    if refs is None:
+        return clone.run_command(*_ROOTS, f'--exclude={_PULLS}*', '--all').decode().split()
+    tips = ''.join(f'{oid}\n' for name, oid in refs if not name.startswith(_PULLS))
+    output = clone.run_command(*_ROOTS, '--ignore-missing', '--stdin', stdin=tips.encode())
+    return output.decode().split()

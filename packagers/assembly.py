@@ -28,12 +28,12 @@ from coevo.model.words import Cell, MethodChange, Outcome, Stage, Walk
 from coevo.storage.reverifications import ReverificationRecord
 from coevo.storage.withdrawals import Withdrawal, WithdrawnKind
 from packagers.askable import Noticed, add_noticed_changes, find_noticed_changes
+from packagers.drafts import Identity, get_path_in_module, group_same_items, make_edit_key
 from packagers.licensing import fill_licences, withhold_unpublishable_rows
 from packagers.near_duplicates import Mark, apply_marks, mark_near_duplicates
 from packagers.plan import BuiltTasks, ReleasePlan
 from packagers.row_files import Sorter
 from packagers.rows import Rows, list_rows_of_repo
-from packagers.sameness import Identity, get_path_in_module, group_same_items, make_edit_key
 
 Row = TypeVar('Row')
 

@@ -1,11 +1,12 @@
-"""Draft tasks before duplicates are known."""
+"""Draft tasks, and group drafts and methods that are the same edit in several pairs or forks."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from coevo.evaluation.judging.start_states import restore_sibling_files
 from coevo.git.patches import make_file_patch
@@ -18,9 +19,60 @@ from coevo.model.quality import VALID
 from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.task_rows import StartRow
 from coevo.model.words import Track, Walk
-from packagers.sameness import Identity, get_path_in_module, make_edit_key
+
+Item = TypeVar('Item')
 
 _PREFERENCE = tuple(Walk)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The criteria by which two things are the same.
+
+    content  everything that must be equal, including the family of repositories
+    repo     the repository where it was seen
+    path     its test file, which a fork may have in a module of another name
+    """
+
+    content: Hashable
+    repo: str
+    path: str
+
+
+def group_same_items(
+    items: Iterable[Item], identity: Callable[[Item], Identity]
+) -> Iterator[list[Item]]:
+    """Yield groups of items that are the same thing, judged by `identity`.
+
+    These are items with equal content at one path. Items at other paths join them if they are in
+    other repositories (forks) alone.
+
+    Modules of one repository may be copies of each other. In that case it is unknown which of them
+    a fork has renamed, so the paths stay separate.
+    """
+    by_content: dict[Hashable, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
+    for item in items:
+        key = identity(item)
+        by_content[key.content][key.path].append(item)
+    for paths in by_content.values():
+        repos = [{identity(item).repo for item in same} for same in paths.values()]
+        if len(set().union(*repos)) == sum(map(len, repos)):
+            yield [item for same in paths.values() for item in same]
+        else:
+            yield from paths.values()
+
+
+def get_path_in_module(row: MethodRow) -> str:
+    """Return the path of the test file below its module's folder."""
+    return row.test_file if row.module == '.' else row.test_file.removeprefix(f'{row.module}/')
+
+
+def make_edit_key(rows: Sequence[MethodRow]) -> tuple[Hashable, ...]:
+    """Return the names and both texts of some test methods, as a key of their edit."""
+    return tuple(
+        (row.test_class, row.test_method, row.parameters, row.old_source, row.new_source)
+        for row in rows
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,11 +32,18 @@ from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import StartRow, TaskRow
 from coevo.model.words import Stage, Track, Walk
 from coevo.storage.dates import SearchBasis
-from packagers import sameness
 from packagers.dating import find_earliest_if_all_known
-from packagers.drafts import Draft, DraftGroup, group_by_task, make_draft
+from packagers.drafts import (
+    Draft,
+    DraftGroup,
+    Identity,
+    get_path_in_module,
+    group_by_task,
+    group_same_items,
+    make_draft,
+    make_edit_key,
+)
 from packagers.plan import BuiltTasks
-from packagers.sameness import Identity
 from packagers.shown_answers import LeakMeter, find_how_answers_are_shown, is_moved
 from packagers.task_commands import (
     Environments,
@@ -84,7 +91,7 @@ def build_tasks(
     coverage: dict[tuple[str, Walk], Coverage] = {}
     of_tasks = [
         sorted(same, key=maker.compute_age_key)
-        for same in sameness.group_same_items(drafts, maker.compute_sameness_key)
+        for same in group_same_items(drafts, maker.compute_sameness_key)
     ]
     for first, *copies in sorted(of_tasks, key=lambda same: _get_order_key(same[0].group)):
         rows, listing = first.group.rows, TaskDependencies.from_rows(first.group.rows)
@@ -203,8 +210,8 @@ class _TaskMaker:
             yield (
                 family,
                 row.language,
-                sameness.get_path_in_module(row),
-                sameness.make_edit_key([row]),
+                get_path_in_module(row),
+                make_edit_key([row]),
             )
 
     def compute_age_key(self, draft_: Draft) -> tuple[bool, datetime, str, str]:

@@ -15,10 +15,10 @@ from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Label, MethodChange, Track, Walk
+from flows.clones import find_repository_families
 from packagers.assembly import mark_duplicates
 from packagers.drafts import list_edited_lines
 from packagers.rows import Rows
-from packagers.sameness import find_repository_families
 from packagers.tasks import build_tasks
 from tests.repos import commit, git, init
 
