@@ -2,6 +2,9 @@
 
 If it exceeds them, it is ended with all its descendants. The child should end when its standard
 input ends, so that it does not outlive a killed parent (`kill_this_process_when_input_ends`).
+
+`python -m flows.batches.contained` is such a child: it runs `coevo` with the arguments on the first
+line of its standard input, separated by NUL.
 """
 
 from __future__ import annotations
@@ -194,3 +197,11 @@ def _read_tail(errors: IO[bytes]) -> str:
     size = errors.seek(0, os.SEEK_END)
     errors.seek(max(0, size - _KEPT_BYTES))
     return errors.read().decode('utf-8', 'replace')
+
+
+if __name__ == '__main__':
+    from coevo.command.main import main
+
+    words = sys.stdin.buffer.readline().decode().removesuffix('\n').split('\0')
+    kill_this_process_when_input_ends()
+    raise SystemExit(main(words))

@@ -115,7 +115,7 @@ def _build_job(
 # No part waits for the others: the run that completes the last part merges all. If two complete at
 # once, both write the same bytes.
 
-_COMMAND = (sys.executable, '-m', 'flows.batches.evaluation_process')
+_COMMAND = (sys.executable, '-m', 'flows.batches.contained')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
