@@ -27,6 +27,8 @@ from coevo.storage.leases import list_unreleased_lease_states
 from coevo.storage.place import Root, decode_folder_name, encode_folder_name, parse_root
 from coevo.storage.places import open_place
 from flows.batches.contained import BatchLimits, ChildExit, StopReason, run_command
+from flows.validations import Validation
+from packagers.funnel import FunnelStep
 
 # The job of a process that works on one repository of a batch, and its output.
 
@@ -89,17 +91,6 @@ class BatchJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunnelRow:
-    """One stage of a repository's funnel."""
-
-    stage: str
-    unit: str
-    entered: int
-    kept: int
-    reasons: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MinedRepository:
     """The result of mining one repository.
 
@@ -114,17 +105,8 @@ class MinedRepository:
     reused: int
     waiting: int
     bugs: int
-    funnel: tuple[FunnelRow, ...]
+    funnel: tuple[FunnelStep, ...]
     warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidatedRepository:
-    """The result of validating one repository; `reason` is why it is invalid, or None."""
-
-    repo: str
-    reason: str | None
-    sentence: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +118,7 @@ class JobOutput:
     total: int = 0
     sentence: str | None = None
     mined: MinedRepository | None = None
-    validated: ValidatedRepository | None = None
+    validated: Validation | None = None
 
 
 class JobOutcome(StrEnum):
@@ -157,7 +139,7 @@ class JobResult:
     outcome: JobOutcome
     sentence: str = ''
     mined: MinedRepository | None = None
-    validated: ValidatedRepository | None = None
+    validated: Validation | None = None
     failure: str | None = None
 
 

@@ -16,17 +16,14 @@ from coevo.model import codec
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Listener
 from coevo.model.profiles import load_profile
-from coevo.model.reasons import explain_reason
 from coevo.storage.place import parse_root
 from coevo.storage.store import Store
 from flows.batches.batch import (
     FATAL,
     TRANSIENT,
     BatchJob,
-    FunnelRow,
     JobOutput,
     MinedRepository,
-    ValidatedRepository,
     Verb,
 )
 from flows.batches.contained import kill_this_process_when_input_ends
@@ -34,7 +31,6 @@ from flows.funnel import build_funnel
 from flows.options import MineOptions, choose_walk
 from flows.pipeline import mine
 from flows.validation import ValidateOptions, validate_repository
-from packagers.funnel import FunnelStep
 
 
 def main() -> int:
@@ -119,19 +115,9 @@ def _mine_repository(job: BatchJob, listener: Listener) -> JobOutput:
             reused=report.reused,
             waiting=len(report.failures),
             bugs=len(report.bugs),
-            funnel=tuple(map(_build_funnel_row, build_funnel(drops, segments))),
+            funnel=tuple(build_funnel(drops, segments)),
             warnings=(*report.warnings, *unmined),
         )
-    )
-
-
-def _build_funnel_row(step: FunnelStep) -> FunnelRow:
-    return FunnelRow(
-        stage=step.stage,
-        unit=step.stage.unit,
-        entered=step.entered,
-        kept=step.kept_count,
-        reasons='; '.join(f'{count}: {explain_reason(reason)}' for reason, count in step.dropped),
     )
 
 
@@ -146,12 +132,7 @@ def _validate_repository(job: BatchJob, listener: Listener) -> JobOutput:
         ),
         listener,
     )
-    reason = str(validation.reason) if validation.reason is not None else None
-    return JobOutput(
-        validated=ValidatedRepository(
-            repo=validation.repo, reason=reason, sentence=validation.sentence
-        )
-    )
+    return JobOutput(validated=validation)
 
 
 _VERBS: dict[Verb, Callable[[BatchJob, Listener], JobOutput]] = {

@@ -27,6 +27,7 @@ from prefect.utilities.annotations import quote
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
+from coevo.model.reasons import explain_reason
 from coevo.storage.place import Root, parse_root
 from flows import candidates
 from flows.batches.batch import BatchJob, JobOutcome, JobResult, run_job
@@ -160,15 +161,17 @@ def _build_count_columns(result: JobResult) -> dict[str, Any]:
 
 def _list_funnel_rows(results: Iterable[JobResult]) -> Iterator[dict[str, Any]]:
     for mined in (result.mined for result in results if result.mined):
-        for row in mined.funnel:
+        for step in mined.funnel:
             yield {
                 'repository': mined.repo,
-                'stage': row.stage,
-                'unit': row.unit,
-                'entered': row.entered,
-                'kept': row.kept,
-                'dropped': row.entered - row.kept,
-                'reasons': row.reasons,
+                'stage': step.stage,
+                'unit': step.stage.unit,
+                'entered': step.entered,
+                'kept': step.kept_count,
+                'dropped': step.entered - step.kept_count,
+                'reasons': '; '.join(
+                    f'{count}: {explain_reason(reason)}' for reason, count in step.dropped
+                ),
             }
 
 
