@@ -21,19 +21,16 @@ from coevo.model.profiles import Profile
 from coevo.model.records import Candidate, Drop, Pair, TestMethod, compute_candidate_id
 from coevo.model.words import Stage
 from filters import (
-    clock,
     content,
     doubt,
     gap,
     generated,
     isolation,
     nearer,
-    refactored_source,
-    refactored_test,
-    refactoring_unknown,
+    refactoring,
+    repair,
     repair_only,
     sample,
-    sibling,
     suite,
 )
 from filters.base import (
@@ -57,11 +54,8 @@ METHOD_FILTERS: Mapping[str, MethodFilter] = {
 TRACK_FILTERS: Mapping[str, TrackFilter] = {
     'doubt': doubt,
     'isolation': isolation,
-    'refactoring_unknown': refactoring_unknown,
-    'refactored_test': refactored_test,
-    'refactored_source': refactored_source,
-    'sibling': sibling,
-    'clock': clock,
+    'refactoring': refactoring,
+    'repair': repair,
     'suite': suite,
 }
 _Filter = PairFilter | ChangeFilter | MethodFilter | TrackFilter

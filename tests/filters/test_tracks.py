@@ -1,4 +1,4 @@
-"""What costs a labelled method its track, by the filters of the repairs and of the suites."""
+"""What costs a labelled method its track."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from coevo.model.profiles import load_profile
 from coevo.model.quality import RepairGuard
-from coevo.model.reasons import EXPLANATIONS
-from coevo.model.words import Outcome, Track
-from filters import clock, doubt, find_track_loss_reason, sibling, suite
+from coevo.model.reasons import EXPLANATIONS, OWNERS
+from coevo.model.words import Outcome, Stage, Track
+from filters import doubt, find_track_loss_reason, refactoring, repair, suite
 from filters.base import TrackCase
 
 GUARD = RepairGuard(
@@ -30,16 +30,13 @@ CASE = TrackCase(
 
 
 def test_repair_with_a_sibling_and_a_clock_guard_keeps_its_track() -> None:
-    assert sibling.find_track_loss_reason(CASE) is None
-    assert clock.find_track_loss_reason(CASE) is None
+    assert repair.find_track_loss_reason(CASE) is None
 
 
 @pytest.mark.parametrize('guard', [None, replace(GUARD, sibling=None)])
 def test_a_repair_needs_a_passing_sibling(guard: RepairGuard | None) -> None:
-    assert (
-        sibling.find_track_loss_reason(replace(CASE, guard=guard))
-        is sibling.Reason.NO_PASSING_SIBLING
-    )
+    case = replace(CASE, guard=guard)
+    assert repair.find_track_loss_reason(case) is repair.Reason.NO_PASSING_SIBLING
 
 
 @pytest.mark.parametrize(
@@ -47,19 +44,19 @@ def test_a_repair_needs_a_passing_sibling(guard: RepairGuard | None) -> None:
     [
         (Outcome.COMPILE_ERROR, Outcome.PASS, None),
         (Outcome.ERROR, Outcome.PASS, None),
-        (Outcome.PASS, Outcome.PASS, clock.Reason.CLOCK_DECIDES),
-        (Outcome.MISSING, Outcome.PASS, clock.Reason.CLOCK_DECIDES),
-        (Outcome.FAIL, Outcome.FAIL, clock.Reason.CLOCK_DECIDES),
-        (Outcome.FAIL, Outcome.SKIPPED, clock.Reason.CLOCK_DECIDES),
-        (None, Outcome.PASS, clock.Reason.CLOCK_UNKNOWN),
-        (Outcome.COMPILE_ERROR, None, clock.Reason.CLOCK_UNKNOWN),
+        (Outcome.PASS, Outcome.PASS, repair.Reason.CLOCK_DECIDES),
+        (Outcome.MISSING, Outcome.PASS, repair.Reason.CLOCK_DECIDES),
+        (Outcome.FAIL, Outcome.FAIL, repair.Reason.CLOCK_DECIDES),
+        (Outcome.FAIL, Outcome.SKIPPED, repair.Reason.CLOCK_DECIDES),
+        (None, Outcome.PASS, repair.Reason.CLOCK_UNKNOWN),
+        (Outcome.COMPILE_ERROR, None, repair.Reason.CLOCK_UNKNOWN),
     ],
 )
 def test_repair_decided_by_the_clock_loses_its_track(
     old: Outcome | None, new: Outcome | None, reason: str | None
 ) -> None:
     guard = replace(GUARD, clock_t_old_c_old=old, clock_t_new_c_new=new)
-    assert clock.find_track_loss_reason(replace(CASE, guard=guard)) is reason
+    assert repair.find_track_loss_reason(replace(CASE, guard=guard)) is reason
 
 
 def test_unconfirmed_pass_loses_any_track() -> None:
@@ -69,17 +66,10 @@ def test_unconfirmed_pass_loses_any_track() -> None:
         assert find_track_loss_reason(case) is doubt.Reason.PASS_NOT_CONFIRMED
 
 
-def test_repair_without_a_guard_has_an_unknown_clock() -> None:
-    assert clock.find_track_loss_reason(replace(CASE, guard=None)) is clock.Reason.CLOCK_UNKNOWN
-
-
 @pytest.mark.parametrize('track', [Track.UPDATE, Track.GENERATION])
 def test_update_and_generation_need_no_repair_guard(track: Track) -> None:
     case = replace(CASE, track=track, guard=None)
-    assert (sibling.find_track_loss_reason(case), clock.find_track_loss_reason(case)) == (
-        None,
-        None,
-    )
+    assert repair.find_track_loss_reason(case) is None
 
 
 @pytest.mark.parametrize(
@@ -105,6 +95,46 @@ def test_profile_may_require_both_whole_suites_to_pass(
 
 
 def test_every_reason_of_the_track_filters_is_tested() -> None:
-    assert set(sibling.Reason) == {'no_passing_sibling'}
-    assert set(clock.Reason) == {'clock_decides', 'clock_unknown'}
+    assert set(repair.Reason) == {'no_passing_sibling', 'clock_decides', 'clock_unknown'}
     assert {r for r in EXPLANATIONS if r.startswith('suite_')} == set(suite.Reason)
+
+
+@pytest.mark.parametrize(
+    ('test', 'source', 'reason'),
+    [
+        (False, False, None),
+        (True, False, refactoring.Reason.TEST_REFACTORED_ONLY),
+        (True, True, refactoring.Reason.TEST_REFACTORED_ONLY),
+        (False, True, refactoring.Reason.SOURCE_REFACTORED_ONLY),
+        (True, None, refactoring.Reason.REFACTORING_UNKNOWN),
+        (None, True, refactoring.Reason.REFACTORING_UNKNOWN),
+        (None, False, refactoring.Reason.REFACTORING_UNKNOWN),
+        (False, None, refactoring.Reason.REFACTORING_UNKNOWN),
+    ],
+)
+def test_mere_or_unknown_refactoring_withholds_the_track(
+    test: bool | None, source: bool | None, reason: str | None
+) -> None:
+    case = replace(CASE, test_only_refactored=test, source_only_refactored=source)
+    for track in (Track.UPDATE, Track.GENERATION):
+        assert find_track_loss_reason(replace(case, track=track)) is reason
+
+
+@pytest.mark.parametrize(
+    ('test', 'source', 'reason'),
+    [
+        (False, True, None),
+        (False, None, None),
+        (True, False, refactoring.Reason.TEST_REFACTORED_ONLY),
+        (None, False, refactoring.Reason.REFACTORING_UNKNOWN),
+    ],
+)
+def test_repair_keeps_its_track_whatever_its_source_refactoring(
+    test: bool | None, source: bool | None, reason: str | None
+) -> None:
+    case = replace(CASE, test_only_refactored=test, source_only_refactored=source)
+    assert find_track_loss_reason(case) is reason
+
+
+def test_refactoring_filter_reasons_belong_to_the_track_stage() -> None:
+    assert {OWNERS[reason] for reason in refactoring.Reason} == {Stage.TRACK}

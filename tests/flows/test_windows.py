@@ -8,7 +8,7 @@ import pytest
 
 from coevo.model.words import Label, Walk
 from coevo.snapshots.verification import verify_snapshot
-from filters import nearer, repair_only, sibling
+from filters import nearer, repair, repair_only
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.languages import toys
@@ -80,7 +80,7 @@ def test_a_method_that_a_nearer_state_already_shows_is_dropped(window: Mined) ->
     ends = hours(window)
     found = [(ends[drop.pair_id or ''], drop.reason) for drop in window.drops]
     assert sorted(found) == [
-        ((1, 2), sibling.Reason.NO_PASSING_SIBLING),
+        ((1, 2), repair.Reason.NO_PASSING_SIBLING),
         ((1, 3), nearer.Reason.NEARER_STATE),
         ((1, 3), nearer.Reason.NEARER_STATE),
         ((2, 3), repair_only.Reason.NO_SOURCE_CHANGE),
