@@ -34,9 +34,8 @@ from miners.diffs.coupling import (
 )
 from miners.diffs.dependencies import RevisionDependencies
 from miners.diffs.matching import match_tests, pair_with_keys
-from miners.diffs.own_data import has_own_data_changed
-from miners.diffs.readers import Readers, find_affected_units
 from miners.diffs.sources import SourceChange
+from miners.diffs.surroundings import Readers, find_affected_units, has_own_data_changed
 
 __all__ = ['PairChange', 'diff_pair', 'compute_candidate_id']
 
