@@ -36,7 +36,7 @@ from coevo.storage import archive
 from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store, WalkRecord
 from flows.batches.batch import Verb
-from flows.candidates import find_due_repositories
+from flows.eligibility import find_due_repositories
 from flows.segment_keys import compute_mining_code_digest
 from flows.status import survey_store
 from tests import buckets, segments

@@ -17,7 +17,7 @@ from coevo.storage.measures import load_measured_segments
 from coevo.storage.store import Partition, Store
 from flows.batches.batch import Verb
 from flows.budgets import select_disjoint_timings
-from flows.candidates import find_due_repositories
+from flows.eligibility import find_due_repositories
 
 # From benchmarks/figures.md: CPU seconds of a repository's process and task, and of a flow run of
 # eight repositories.

@@ -24,9 +24,15 @@ from coevo.storage.walks import WalkBudget, WalkRecord
 from coevo.storage.withdrawals import Withdrawal
 from flows.batches.batch import FOLDER, Verb, list_claimed_repositories
 from flows.budgets import select_disjoint_timings
-from flows.candidates import find_due_repositories, is_fully_mined_by_present_code
 from flows.crawling.crawls import parse_stamp
-from flows.eligibility import Eligibility, Obstacle, load_eligibility, load_withdrawn_repositories
+from flows.eligibility import (
+    Eligibility,
+    Obstacle,
+    find_due_repositories,
+    is_fully_mined_by_present_code,
+    load_eligibility,
+    load_withdrawn_repositories,
+)
 from flows.funnel import MissingRuntime, advise_installation, count_missing_runtimes
 from flows.repository_states import RepositoryState
 from flows.segment_keys import explain_stale

@@ -29,7 +29,7 @@ from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from coevo.model.reasons import explain_reason
 from coevo.storage.place import Root, parse_root
-from flows import candidates
+from flows import eligibility
 from flows.batches.batch import BatchJob, JobOutcome, JobResult, run_job
 from flows.batches.contained import BatchLimits
 from flows.live.heartbeat import hold_run_lease_or_raise
@@ -62,7 +62,7 @@ def process_repositories(
 
 
 def _build_jobs(store: Root, repositories: Sequence[str], job: BatchJob) -> Iterator[BatchJob]:
-    known = candidates.index_candidates(store)
+    known = eligibility.index_candidates(store)
     job = replace(job, run=str(flow_run.id))
     for words in repositories:
         if words in known:

@@ -12,7 +12,7 @@ from prefect.runtime import flow_run
 from prefect.states import Completed
 
 from coevo.languages.table import list_engine_versions
-from flows import candidates
+from flows import eligibility
 from flows.batches.batch import Verb
 from flows.live.heartbeat import hold_run_lease_or_raise
 from flows.live.reap import TAG, list_requested_repositories, remove_overdue_runs
@@ -37,11 +37,11 @@ def start_batch_runs(
     store = settings.store
     run_parameters = {**(parameters or {}), 'engine': list_engine_versions()}
     with hold_run_lease_or_raise(store):
-        due = candidates.find_due_repositories(
+        due = eligibility.find_due_repositories(
             store, verb, run_parameters.get('profile'), settings.sandbox
         )
         if verb is Verb.MINE:
-            candidates.advance_unchanged_walks(store, due.unchanged)
+            eligibility.advance_unchanged_walks(store, due.unchanged)
         waiting = list_requested_repositories(store, f'{verb}/{deployment}', run_parameters) & {
             *due.repositories
         }

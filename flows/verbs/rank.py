@@ -48,8 +48,8 @@ def _run(arguments: argparse.Namespace) -> int:
     """Rank the repositories, print the table, and return the most severe status of one."""
     from coevo.display.console import open_console, show_progress
     from coevo.model.profiles import load_profile
-    from flows.candidates import index_candidates
     from flows.console import build_ranking_table
+    from flows.eligibility import index_candidates
     from flows.options import MineOptions
     from flows.plans import plan_mining, rank_plans
 

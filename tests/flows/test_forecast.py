@@ -12,8 +12,7 @@ from coevo.command.main import main
 from coevo.storage.store import Store
 from flows.forecast import BATCH, BUSY, REPOSITORY_SECONDS, RUN_SECONDS, Machines, forecast_costs
 from tests import segments
-from tests.flows.crawling import crawled, github, many
-from tests.flows.test_candidates import validated
+from tests.flows.crawling import crawled, github, many, validated
 
 
 def test_the_forecast_is_computed_from_measured_pairs(
