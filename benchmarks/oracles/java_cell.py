@@ -6,8 +6,9 @@ runs each method in a JVM of its own. It knows nothing of surefire's settings.
 
 from __future__ import annotations
 
+import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.oracles.driver import Answer, Place, PlainCells, open_tree_folder
-from benchmarks.oracles.levels import choose_level_properties, raise_literals
 from benchmarks.oracles.trees import write_cell
 from coevo.git.repository import Repository
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
@@ -148,3 +148,49 @@ def fetch_consoles(folder: Path) -> dict[str, Path]:
             subprocess.run(command, check=True, cwd=folder)
             file.chmod(0o644)
     return files
+
+
+# Raise source levels that the JDK refuses as a person would: properties first, then the POM.
+
+PROPERTIES = ('-Dmaven.compiler.source=8', '-Dmaven.compiler.target=8')
+
+_LEVEL = re.compile(
+    r'<(?:maven\.compiler\.)?(?:testSource|testTarget|testRelease|source|target|release)>'
+    r'\s*(?:(?P<level>[\d.]+)|\$\{(?P<name>[\w.-]+)\})\s*</'
+)
+_REFUSED = r'(?:1\.)?[1-6](?:\.0)?'
+
+
+def choose_level_properties(tree: Path) -> Sequence[str]:
+    """Choose Maven's level-8 properties, unless some POM of the tree asks for more than 8."""
+    levels = [level for pom in _list_poms(tree) for level in _read_levels(pom)]
+    return () if any(level > 8 for level in levels) else PROPERTIES
+
+
+def raise_literals(tree: Path) -> None:
+    """Put 8 in place of levels below 7 that stand in a POM, where properties cannot reach."""
+    for pom in _list_poms(tree):
+        text = pom.read_text(errors='surrogateescape')
+        names = {match['name'] for match in _LEVEL.finditer(text) if match['name']}
+        for name in (*names, 'source', 'target', 'release'):
+            tag = re.escape(name)
+            text = re.sub(rf'<{tag}>\s*{_REFUSED}\s*</{tag}>', f'<{name}>8</{name}>', text)
+        pom.write_text(text, errors='surrogateescape')
+
+
+def _list_poms(tree: Path) -> Iterator[Path]:
+    return (path for path in sorted(tree.rglob('pom.xml')) if not path.is_symlink())
+
+
+def _read_levels(pom: Path) -> Iterator[int]:
+    text = pom.read_text(errors='replace')
+    for match in _LEVEL.finditer(text):
+        literal = match['level'] or _read_property(text, match['name'])
+        numbers = re.findall(r'\d+', literal or '')
+        if numbers:
+            yield int(numbers[-1] if numbers[0] == '1' and len(numbers) > 1 else numbers[0])
+
+
+def _read_property(text: str, name: str) -> str | None:
+    found = re.search(rf'<{re.escape(name)}>\s*([\d.]+)\s*</', text)
+    return found[1] if found else None

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.oracles.inside.classfile import read_classes
 from benchmarks.oracles.inside.reports import find_worst_outcome
 from benchmarks.oracles.inside.selection import list_selectors
-from benchmarks.oracles.levels import PROPERTIES, choose_level_properties, raise_literals
+from benchmarks.oracles.java_cell import PROPERTIES, choose_level_properties, raise_literals
 from benchmarks.oracles.trees import write_cell, write_cell_by_files
 from coevo.git.repository import Repository
 from coevo.languages.python import reading as python
