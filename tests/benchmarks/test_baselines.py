@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.baselines import calls
 from benchmarks.baselines.__main__ import main as make
+from benchmarks.baselines.answers import write_java_test, write_python_test
 from benchmarks.baselines.copying import Model
 from benchmarks.baselines.shipped import main as ship
 from coevo.command.main import main
@@ -98,9 +98,7 @@ def test_generated_java_test_calls_the_named_dependency(
     name: str, declaration: str, called: str
 ) -> None:
     file = 'package p;\nimport org.junit.Test;\nclass TillTest {\n  @Test public void a() {}\n}\n'
-    text = calls.write_java_test(
-        'sums', [dependency(name, declaration)], model('TillTest.java', file)
-    )
+    text = write_java_test('sums', [dependency(name, declaration)], model('TillTest.java', file))
     assert text.startswith('@org.junit.Test public void sums() throws Throwable {')
     assert called in text
     parsed = get_reading('java').parse(f'class A {{ {text} }}'.encode())
@@ -121,9 +119,7 @@ def test_generated_python_test_calls_the_named_dependency(
     name: str, declaration: str, called: str
 ) -> None:
     file = 'def test_a():\n    pass\n'
-    text = calls.write_python_test(
-        'test_b', [dependency(name, declaration)], model('test_till.py', file)
-    )
+    text = write_python_test('test_b', [dependency(name, declaration)], model('test_till.py', file))
     assert text == f'def test_b():\n    import shop.till\n    assert {called} is not None'
 
 
