@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -107,10 +106,10 @@ def release(
         if isinstance(report, str):
             return Completed(name=WAITING, message=report)
         editions = _write_editions(options)
-        announced = _rebuild_catalogue_and_site(snapshots, settings.site)
+        catalogue = _rebuild_catalogue_and_site(snapshots, settings.site)
     for sentence in editions:
         get_run_logger().info(sentence)
-    get_run_logger().info('%s, %s', announced.catalogue, announced.site or 'no page: $COEVO_SITE')
+    get_run_logger().info('%s, %s', catalogue, settings.site or 'no page: $COEVO_SITE')
     if report is None:
         return Completed(message=f'{name} is there')
     return _show_report(report, f'{name} after {earlier or "nothing"}')
@@ -140,7 +139,7 @@ def _choose_month(scheduled: datetime) -> str:
 
 
 @retry_step
-def _rebuild_catalogue_and_site(snapshots: Root, site: Path | None) -> Announcement:
+def _rebuild_catalogue_and_site(snapshots: Root, site: Path | None) -> str:
     return rebuild_catalogue_and_site(snapshots, site, get_run_logger().info)
 
 
@@ -166,21 +165,13 @@ def _find_previous_snapshot(snapshots: Root, name: str) -> str | None:
 # The rest makes what readers find beside a snapshot: the catalogue, and the page over all months.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Announcement:
-    """The addresses of the catalogue and of the page; None if no page was requested."""
-
-    catalogue: str
-    site: Path | None
-
-
-def rebuild_catalogue_and_site(snapshots: Root, site: Path | None, say: Say) -> Announcement:
-    """Rebuild the catalogue and the page from all snapshots at a place.
+def rebuild_catalogue_and_site(snapshots: Root, site: Path | None, say: Say) -> str:
+    """Rebuild the catalogue and the page from all snapshots; return the address of the catalogue.
 
     If a month has several snapshots, the page shows the last by name. Without `site` there is no
     page.
     """
-    catalogue_location = publishing.rebuild_catalogue_and_get_address(snapshots)
+    catalogue = publishing.rebuild_catalogue_and_get_address(snapshots)
     if site is not None:
         names = {snapshot.month: snapshot.name for snapshot in load_catalogue(str(snapshots))}
         with ExitStack() as stack:
@@ -189,4 +180,4 @@ def rebuild_catalogue_and_site(snapshots: Root, site: Path | None, say: Say) -> 
                 for _, name in sorted(names.items())
             ]
             write_site(folders, site, say)
-    return Announcement(catalogue=catalogue_location, site=site)
+    return catalogue
