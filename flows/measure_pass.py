@@ -36,7 +36,7 @@ from flows.rebuilding import (
     restore_pair,
 )
 from flows.segment_keys import compute_measure_basis
-from miners.discovery.repository_drops import Unclonable
+from miners.cloning.remotes import Unclonable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

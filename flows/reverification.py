@@ -53,8 +53,8 @@ from flows.rebuilding import (
     restore_pair,
 )
 from flows.rows import build_cell_rows
+from miners.cloning.remotes import Unclonable
 from miners.diffs.changes import diff_pair
-from miners.discovery.repository_drops import Unclonable
 
 # Run labels of one pair again, and compare the outcomes with those that made the labels.
 

@@ -41,9 +41,10 @@ from miners.cloning.remotes import (
     AdvertisedRefs,
     FetchLimits,
     Remote,
+    RepositoryReason,
+    Unclonable,
 )
 from miners.cloning.tombstones import evict_clones_to_make_room
-from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 GITHUB = 'https://github.com'
 

@@ -1,4 +1,4 @@
-"""List the refs of a clone's source, and fetch them in batches."""
+"""List the refs of a clone's source, and fetch them in batches; say why a source cannot be cloned."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
 from coevo.display import terminal
 from coevo.git.clones import FETCH, SILENCE_SECONDS, make_fetch_environment
 from coevo.git.repository import ENVIRONMENT, load_absent_object_ids, save_absent_object_ids
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.storage.clone_folders import wait_for_change_lock
 from miners.cloning.mirror_git import (
     NO_SPACE,
@@ -23,7 +24,6 @@ from miners.cloning.mirror_git import (
     run_checked_git,
     run_git,
 )
-from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 OURS = 'refs/coevo/'
 HEAD = f'{OURS}HEAD'  # the source's commit if it has no branch checked out
@@ -43,6 +43,32 @@ _CAREFUL, _SLICES = 50, 16
 
 # The digits of an object's name, unless the repository was made with --object-format=sha256.
 _SHA1_DIGITS = 40
+
+
+class RepositoryReason(StrEnum):
+    """The reasons why a repository cannot be cloned."""
+
+    CLONE_TOO_LARGE = 'clone_too_large'  # its history takes more bytes than a clone may have
+    EMPTY = 'empty'
+    GONE = 'gone'  # or private, which its server does not tell
+    FORBIDDEN = 'forbidden'  # it asks for a login, or was blocked
+    SHALLOW = 'shallow'  # a shallow clone hides when a test was first public
+    UNREADABLE = 'unreadable'  # Git or coevo cannot read it where it lies
+    ANOTHER_REPOSITORY = (
+        'another_repository'  # it has no commit in common with the clone of its name
+    )
+
+
+class Unclonable(Fatal):
+    """A repository that cannot be cloned as long as it and the limits stay as they are.
+
+    A command for one repository ends with it; a run over many continues.
+    """
+
+    def __init__(self, reason: RepositoryReason, sentence: str) -> None:
+        super().__init__(sentence)
+        self.reason = reason
+
 
 _SENTENCES = {
     r'corruption on the remote side': (
