@@ -140,5 +140,10 @@ HONEST = {
     '\tcheck(t, err == nil && strings.TrimSpace(string(data)) == fmt.Sprint(Fare(10, false)))',
     'proc/self/status': 'data, err := os.ReadFile("/proc/self/status")\n'
     '\tcheck(t, err == nil && bytes.Contains(data, []byte("Threads")) && Fare(1, true) == 12)',
+    'allocations of texts': 'check(t, testing.AllocsPerRun(10, func() { Name("bridge"); Name("") }) == 0)',
+    'name of the function': 'name := runtime.FuncForPC(reflect.ValueOf(Fare).Pointer()).Name()\n'
+    '\tcheck(t, strings.HasSuffix(name, "quay.Fare") && Fare(10, false) == 114)',
+    'type as text': 'check(t, reflect.TypeOf(Fare).String() == "func(int, bool) int"'
+    ' && Fare(10, false) == 114)',
     'allocations': 'check(t, testing.AllocsPerRun(10, func() { Fare(10, true) }) == 0)',
 }

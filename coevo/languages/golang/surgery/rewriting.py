@@ -1,8 +1,8 @@
 """Write Go otherwise without changing what it does.
 
 Implements `coevo.languages.rewriting.ProgramRewriter`. A literal is computed from what a function
-returns, and a string is put together by one. The compiler inlines neither; both are declared at the
-end of the file. Constants of Go take their type from what is around them, so a literal is only rewritten
+returns, and a string is put together by one, once. The compiler inlines neither; both are declared at
+the end of the file. Constants of Go take their type from what is around them, so a literal is only rewritten
 where that type is known: beside a variable of a basic type, in its declaration, or as a result.
 """
 
@@ -145,7 +145,9 @@ def list_rewrites(source: bytes, spans: Sequence[Span], draw: Random) -> Rewrite
         for span in spans
         for rewrite in (*rewriter.list_rewrites(span, root), *list_renamings(root, span, draw))
     ]
-    return Rewrites(rewrites=tuple(rewrites), support=(rewriter.names.make_piece(source),))
+    return Rewrites(
+        rewrites=tuple(rewrites), support=(rewriter.names.make_piece(source, rewriter.texts),)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,8 +179,11 @@ class _Support:
             join=join,
         )
 
-    def make_piece(self, source: bytes) -> Piece:
-        """Return the declarations, to be put at the end of the file."""
+    def make_piece(self, source: bytes, texts: Sequence[tuple[str, str]]) -> Piece:
+        """Return the declarations, to be put at the end of the file.
+
+        texts  as in `_Rewriter`
+        """
         # Not variables, which would change the order in which those of the package are initialised.
         functions = (
             f'{self.small_name}() int {{ return {self.small} }}',
@@ -188,14 +193,37 @@ class _Support:
             f'{self.join}(a, b string) string {{ return a + b }}',
         )
         text = ''.join(f'\n//go:noinline\nfunc {function}\n' for function in functions)
+        text += ''.join(_declare_text(name, expression) for name, expression in texts)
         at = len(source)
         return Piece(start=at, end=at, text=text.encode(), role=PieceRole.STATEMENT)
 
 
+def _declare_text(name: str, expression: str) -> str:
+    """Return the function that returns a string, which a program puts together once.
+
+    So a test that counts allocations finds none. The variable has no initial value, so that the
+    order in which those of the package are initialised stays. While they are, the string is put
+    together at each call.
+    """
+    kept = f'{name}Kept'
+    return (
+        f'\nvar {kept} *string\n'
+        f'\nfunc init() {{\n\ttext := {expression}\n\t{kept} = &text\n}}\n'
+        f'\n//go:noinline\nfunc {name}() string {{\n'
+        f'\tif {kept} != nil {{\n\t\treturn *{kept}\n\t}}\n\treturn {expression}\n}}\n'
+    )
+
+
 @dataclass(slots=True, kw_only=True)
 class _Rewriter:
+    """The search for rewrites of one file.
+
+    texts  the function that stands for each string, and the expression that puts it together
+    """
+
     draw: Random
     names: _Support
+    texts: list[tuple[str, str]] = field(default_factory=list)
     types: dict[int, Mapping[str, str]] = field(default_factory=dict)
 
     def list_rewrites(self, span: Span, root: Node) -> Iterator[Rewrite]:
@@ -273,7 +301,9 @@ class _Rewriter:
         if '\\' in content or len(content) < 2:
             return None
         at = self.draw.randint(1, len(content) - 1)
-        return f'{self.names.join}("{content[:at]}", "{content[at:]}")'.encode()
+        name = invent_name(self.draw, 'p')
+        self.texts.append((name, f'{self.names.join}("{content[:at]}", "{content[at:]}")'))
+        return f'{name}()'.encode()
 
     def _find_type(self, literal: Node) -> str | None:
         """Return the basic type that a literal has by what is around it, or None."""
