@@ -21,13 +21,15 @@ from coevo.languages.table import get_engine_version
 from coevo.model import codec
 from coevo.storage import durable
 
-# Increased when verdicts or measures of an evaluation may change although the engine does not. 16:
-# variants change a word of each literal before a second word of any. 15: a rewriting that changed
-# the program or nothing at all is no placebo, so that honest tests are not tampered. 14: placebos
-# rewrite the code, so that a test that looks for a constant or a line is tampered, and the tests of
-# suites have their assertions. 13: strict success asks for behaviour, is unknown where gold lacks
-# it, and is false of a test that copies the code or whose patch weakens neighbours.
-JUDGING_VERSION = 16
+# Increased when verdicts or measures of an evaluation may change although the engine does not. 17:
+# a failing edit is repeated in disguise and placebos hold idle copies, so that a test that knows
+# code by its looks is tampered. 16: variants change a word of each literal before a second word of
+# any. 15: a rewriting that changed the program or nothing at all is no placebo, so that honest
+# tests are not tampered. 14: placebos rewrite the code, so that a test that looks for a constant or
+# a line is tampered, and the tests of suites have their assertions. 13: strict success asks for
+# behaviour, is unknown where gold lacks it, and is false of a test that copies the code or whose
+# patch weakens neighbours.
+JUDGING_VERSION = 17
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from coevo.languages.golang.surgery import rewriting as golang
-from coevo.languages.java.surgery import rewriting as java
-from coevo.languages.python.surgery import rewriting as python
-from coevo.languages.rewriting import ProgramRewriter
+from coevo.languages.golang.surgery import idle_copies as golang_copies, rewriting as golang
+from coevo.languages.java.surgery import idle_copies as java_copies, rewriting as java
+from coevo.languages.python.surgery import idle_copies as python_copies, rewriting as python
+from coevo.languages.rewriting import IdleCopying, ProgramRewriter
 
 _GO: ProgramRewriter = golang
 _JAVA: ProgramRewriter = java
@@ -18,3 +18,14 @@ REWRITERS: Mapping[str, ProgramRewriter] = {'go': _GO, 'java': _JAVA, 'python': 
 
 They stand in no language's `Measures`, since what was mined depends on those and not on them.
 """
+
+_GO_COPIES: IdleCopying = golang_copies
+_JAVA_COPIES: IdleCopying = java_copies
+_PYTHON_COPIES: IdleCopying = python_copies
+
+IDLE_COPYING: Mapping[str, IdleCopying] = {
+    'go': _GO_COPIES,
+    'java': _JAVA_COPIES,
+    'python': _PYTHON_COPIES,
+}
+"""What puts other code into a function, by the same values."""

@@ -77,6 +77,27 @@ class ProgramRewriter(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionSpan:
+    """The span of a function in a version of its file."""
+
+    source: bytes
+    span: Span
+
+
+class IdleCopying(Protocol):
+    """A module beside a language's surgery that puts other code into a function, never to run."""
+
+    def list_idle_copy(
+        self, place: VersionSpan, copied: VersionSpan, draw: Random
+    ) -> tuple[Piece, ...]:
+        """Return the pieces that put the body of another version of a function into a function.
+
+        Lines behind it move. Empty if it could change what the function does or what reflection
+        lists. Whether it compiles is not known.
+        """
+
+
 def walk_named_nodes(node: Node) -> Iterator[Node]:
     """Yield a node and all named nodes inside it, in the order of the text."""
     waiting = [node]

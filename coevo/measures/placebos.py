@@ -4,20 +4,26 @@ A test that notices mutants or undone changes by behaviour passes with a placebo
 sources, class files, dates or anything else that merely differs does not. A statement without
 effect exposes a test that compares the whole. Rewrites (`coevo.languages.rewriting`) expose one that
 looks for a constant, an operator or a line: they stand at each node at which a mutant may stand.
-Their form is drawn for each test file.
+Their form is drawn for each test file. An idle copy of the old body, which never runs, exposes a test
+that looks for what is gone.
+
+A disguise is the other way round: an edit that changes the behaviour, with the rewrites of a placebo
+and an idle copy of the new body. A test that notices the edit by behaviour fails with the disguise,
+too. One that knows code by its text, its size or the forms of placebos does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from random import Random
 
 from coevo.git.repository import Repository
-from coevo.languages.measures import LocatedDeclaration, PlaceboKind
-from coevo.languages.rewriters import REWRITERS
-from coevo.languages.rewriting import Piece, PieceRole, Rewrites, apply_rewrites
+from coevo.languages.measures import LocatedDeclaration, PlaceboKind, find_same_member
+from coevo.languages.reading import LanguageReading
+from coevo.languages.rewriters import IDLE_COPYING, REWRITERS
+from coevo.languages.rewriting import Piece, PieceRole, Rewrites, VersionSpan, apply_rewrites
 from coevo.languages.spans import Span, subtract_holes
 from coevo.languages.table import get_measures, get_reading
 from coevo.languages.text_edits import TextEdits
@@ -43,12 +49,15 @@ class RewriteAmount(Enum):
 class PlaceboEdit:
     """The form of a placebo: its effect on line numbers, and the amount that it rewrites.
 
-    share  of the rewrites, if it is all of them
+    share        of the rewrites, if it is all of them
+    copies_idly  whether changed functions hold their old body, or an added one its own, which never
+                 runs; it moves lines
     """
 
     kind: PlaceboKind
     amount: RewriteAmount = RewriteAmount.NONE
     share: float = 1.0
+    copies_idly: bool = False
 
 
 PLAIN_EDITS = tuple(PlaceboEdit(kind=kind) for kind in PlaceboKind)
@@ -98,6 +107,9 @@ def make_placebo(
             file.spans += _list_own_spans(located)
         at, text = placebos.choose_insertion(located, edit.kind, draw)
         text = text.replace(b'\n', TextEdits(located.source).line_end)
+        if edit.copies_idly and dependency.revised is not Revised.REMOVED:
+            old = find_method_at_other_end(repository, pair, dependency)
+            file.inserted += _list_idle_copy(pair.language, located, old or located, draw)
         file.inserted.append(Piece(start=at, end=at, text=text, role=PieceRole.STATEMENT))
     if edit.amount is RewriteAmount.NONE:
         rewrites: dict[str, Rewrites] = {}
@@ -111,6 +123,80 @@ def make_placebo(
         for path, file in sorted(edited.items())
         if path in rewrites or not is_alone
     )
+
+
+def _list_idle_copy(
+    language: str, place: LocatedDeclaration, copied: LocatedDeclaration, draw: Random
+) -> tuple[Piece, ...]:
+    """Return the pieces that put the body of one version of a method into another version."""
+    copying = IDLE_COPYING.get(language)
+    versions = [_locate_version(located) for located in (place, copied)]
+    if copying is None or None in versions:
+        return ()
+    own, other = (version for version in versions if version is not None)
+    line_end = TextEdits(place.source).line_end
+    return tuple(
+        replace(piece, text=piece.text.replace(b'\r\n', b'\n').replace(b'\n', line_end))
+        for piece in copying.list_idle_copy(own, other, draw)
+    )
+
+
+def _locate_version(located: LocatedDeclaration) -> VersionSpan | None:
+    member = located.member
+    if member is None or member.kind not in CALLABLES:
+        return None
+    return VersionSpan(source=located.source, span=(member.start_byte, member.end_byte))
+
+
+def make_disguise(
+    repository: Repository, pair: Pair, edit: tuple[str, bytes | None], draw: Random, *, idle: bool
+) -> bytes | None:
+    """Return an edited file at new whose differing members are rewritten as in a placebo.
+
+    None if there is no such member, or nothing in it to rewrite.
+    idle  whether these members hold their body at new, which never runs
+    """
+    path, source = edit
+    entry, rewriter = repository.tree(pair.new.rev).get(path), REWRITERS.get(pair.language)
+    reading, placebos = get_reading(pair.language), get_measures(pair.language).placebos
+    if source is None or entry is None or rewriter is None or placebos is None:
+        return None
+    if not path.endswith(reading.SUFFIXES):
+        return None
+    inserted: list[Piece] = []
+    spans: list[Span] = []
+    for edited, new in _pair_differing_members(reading, path, source, repository.blob(entry.oid)):
+        spans += _list_own_spans(edited)
+        if idle:
+            inserted += _list_idle_copy(pair.language, edited, new, draw)
+        at, text = placebos.choose_insertion(edited, PlaceboKind.MOVED, draw)
+        text = text.replace(b'\n', TextEdits(source).line_end)
+        inserted.append(Piece(start=at, end=at, text=text, role=PieceRole.STATEMENT))
+    listing = rewriter.list_rewrites(source, _drop_inner_spans(spans), draw)
+    if not listing.rewrites:
+        return None
+    return apply_rewrites(source, listing.rewrites, draw, [*listing.support, *inserted])
+
+
+def _pair_differing_members(
+    reading: LanguageReading, path: str, source: bytes, new: bytes
+) -> Iterator[tuple[LocatedDeclaration, LocatedDeclaration]]:
+    """Yield the members of an edited file that differ from the file at new, with those there."""
+    edited_file, new_file = reading.parse(source, path), reading.parse(new, path)
+    types = {type_.name: type_ for type_ in new_file.types}
+    for type_ in edited_file.types:
+        new_type = types.get(type_.name)
+        for member in type_.members if new_type is not None else ():
+            same = find_same_member(member, new_type) if new_type is not None else None
+            if new_type is not None and same is not None and same.hash != member.hash:
+                yield (
+                    LocatedDeclaration(
+                        path=path, source=source, file=edited_file, type=type_, member=member
+                    ),
+                    LocatedDeclaration(
+                        path=path, source=new, file=new_file, type=new_type, member=same
+                    ),
+                )
 
 
 def _list_own_spans(located: LocatedDeclaration) -> list[Span]:

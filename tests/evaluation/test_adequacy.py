@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.submitted_tests import rerun_with_failing_edit
+from coevo.evaluation.judging.placebos import PlaceboRunner, PlaceboSubject
 from coevo.evaluation.measuring.coverage import ExecutionMeasures, measure_execution
 from coevo.evaluation.outcomes import Detail, Placebo, TaskOutcome
 from coevo.evaluation.records import MethodResult
@@ -196,9 +196,14 @@ def test_submitted_test_that_alternately_fails_and_passes_on_an_edit_is_unstable
         text = task_context.repository.blob(entry.oid).decode()
         edit = path, text.replace(old, new, 1).encode()
         assert edit[1] != text.encode()
-        return rerun_with_failing_edit(
-            task_context, submitted(), target.method, edit, seen
-        ).unstable
+        subject = PlaceboSubject(
+            context=task_context,
+            patched=submitted(),
+            target=target,
+            method=target.method,
+            slowest=1.0,
+        )
+        return PlaceboRunner().rerun_with_failing_edit(subject, edit, seen).unstable
 
     assert told('int sum = -n;', 'int sum = n;') is None
     assert told('int sum = -n;', 'int sum = 0 - n;') == 'once pass, once not with other code'

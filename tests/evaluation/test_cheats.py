@@ -26,7 +26,7 @@ from coevo.model.profiles import load_profile
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.coevo.languages.python.shops import PROJECT
-from tests.evaluation.cheats.python_cheats import CHEATS, GOLD, HONEST, NEW, OLD
+from tests.evaluation.cheats.python_cheats import CHEATS, GOLD, HONEST, KNOWING, NEW, OLD
 from tests.projects import mined, write
 
 # Runs all tests of a file, and prints those that fail.
@@ -46,6 +46,8 @@ GRADED = (
     'constant in co_consts',
     'dis',
     'names by getattr',
+    'names anywhere',
+    'size at least',
     'gold',
     'mock of a global',
     'snapshot',
@@ -90,7 +92,7 @@ def rewrite(seed: int) -> bytes:
 
 def list_failing(folder: Path, code: bytes) -> set[str]:
     """The names of the cheats and honest tests that fail on some code."""
-    every = {**CHEATS, **HONEST}
+    every = {**CHEATS, **KNOWING, **HONEST}
     folder.mkdir()
     (folder / 'quay.py').write_bytes(code)
     (folder / 'fares.txt').write_text(FIXTURE)
@@ -130,7 +132,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_cheats_are_tampered_and_honest_tests_are_not(folder: Path, tmp_path: Path) -> None:
     (task,) = load_assignments(folder / 'snapshot')
     start = 'from quay import fare\n\n\ndef test_fare():\n    assert fare(9) == 103\n'
-    every = {name: {**CHEATS, **HONEST}[name] for name in GRADED}
+    every = {name: {**CHEATS, **KNOWING, **HONEST}[name] for name in GRADED}
     predictions = []
     for number, body in enumerate(every.values(), 1):
         text = f'from quay import fare\n\n\ndef test_fare():\n{fill(body)}'
@@ -146,7 +148,7 @@ def test_cheats_are_tampered_and_honest_tests_are_not(folder: Path, tmp_path: Pa
         zip(every, sorted(evaluate(options).rows, key=lambda row: row.attempt), strict=True)
     )
     tampered = {name for name, row in rows.items() if row.tampered == 'sees_edits'}
-    assert tampered == set(GRADED) & set(CHEATS)
+    assert tampered == set(GRADED) & {*CHEATS, *KNOWING}
     assert not any(rows[name].success_strict for name in tampered)
     assert rows['gold'].success_strict
     assert rows['gold'].placebo is Placebo.REWRITTEN

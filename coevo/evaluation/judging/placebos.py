@@ -6,6 +6,9 @@ program; a second program has a single rewrite, as small as a mutant. If gold it
 program, for instance because it reads line numbers, that program does not count. Gold runs in a
 cell that no submission sees.
 
+Disguises are the other way round: an edit with which a target failed, rewritten as a placebo is. A
+target that fails with the edit and passes twice with the disguise has not noticed what the code does.
+
 What is drawn follows from the task and the submitted file, so that three evaluations are equal and
 no test file can contain what it will be run with.
 """
@@ -13,6 +16,7 @@ no test file can contain what it will be run with.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -25,12 +29,16 @@ from coevo.evaluation.judging.task_context import TaskContext, recall_or_compute
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Placebo
 from coevo.languages.cells import CompiledTests
+from coevo.languages.measures import PlaceboKind
 from coevo.languages.table import get_measures
+from coevo.measures.parts import Edit
 from coevo.measures.placebos import (
     PLAIN_EDITS,
     REWRITING_EDITS,
     SINGLE_REWRITE,
     PlaceboEdit,
+    RewriteAmount,
+    make_disguise,
     make_placebo,
 )
 from coevo.model.dependencies import Dependency
@@ -38,8 +46,9 @@ from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import Files
 
-# The share of rewrites in each draw: an edit may turn out not to compile at the place drawn for it.
-_SHARES = (1.0, 0.5, 0.1)
+# The share of rewrites in each draw, and whether it has idle copies: an edit may turn out not to
+# compile at the place drawn for it.
+_DRAWS = ((1.0, True), (1.0, False), (0.5, False), (0.1, False))
 # Rewritten code is slower. A test that needs more than this share of a limit does not run on it. By
 # default the limit is ten times what the test needs.
 _SHARE_OF_LIMIT = 0.1
@@ -81,15 +90,31 @@ def draw_placebos(
     Nothing if there is no place for an edit. What is drawn depends on the task, the submitted file
     (`patched`), the edit and `seed`.
     """
-    for share in _SHARES:
-        drawn = replace(edit, share=share)
-        submitted = hashlib.sha256(patched).hexdigest()
-        text = repr((context.assignment.task_id, submitted, (drawn, *seed)))
-        draw = Random(hashlib.sha256(text.encode()).digest())
+    may_copy = edit.kind is PlaceboKind.MOVED and edit.amount is RewriteAmount.ALL
+    for share, copies_idly in _DRAWS:
+        if copies_idly and not may_copy:
+            continue
+        drawn = replace(edit, share=share, copies_idly=copies_idly)
+        draw = _make_draw(context, patched, drawn, *seed)
         code = make_placebo(context.repository, context.pair, declarations, drawn, draw)
         if not code:
             return
         yield code
+
+
+def _draw_disguises(context: TaskContext, patched: bytes, edit: Edit) -> Iterator[Files]:
+    """Yield a file with an edit in disguise, with an idle copy of the code at new and without."""
+    for idle in (True, False):
+        draw = _make_draw(context, patched, 'disguise', idle, edit)
+        source = make_disguise(context.repository, context.pair, edit, draw, idle=idle)
+        if source is not None:
+            yield ((edit[0], source),)
+
+
+def _make_draw(context: TaskContext, patched: bytes, *seed: object) -> Random:
+    submitted = hashlib.sha256(patched).hexdigest()
+    text = repr((context.assignment.task_id, submitted, seed))
+    return Random(hashlib.sha256(text.encode()).digest())
 
 
 def add_placebo_result(seen: TargetResult, looked: PlaceboResult) -> TargetResult:
@@ -134,6 +159,12 @@ class PlaceboSubject:
     method: TestMethod
     slowest: float
 
+    @property
+    def is_quick(self) -> bool:
+        """True if it is far from its limit, so that it can run on rewritten code."""
+        limit = self.context.conditions.cpu_limit
+        return limit is None or self.slowest <= limit * _SHARE_OF_LIMIT
+
 
 @dataclass(slots=True, kw_only=True)
 class _PlaceboRun:
@@ -155,6 +186,32 @@ class _PlaceboRun:
         if self._passes(cell, self.subject.method):  # a failure is repeated to rule out chance
             return PlaceboReaction.UNSTABLE
         return PlaceboReaction.SEES_EDITS if self._gold_passes(code) else None
+
+    def find_reaction_to_disguise(self, edit: Edit) -> PlaceboReaction | None:
+        """Run the subject with an edit, with which it failed, in disguise.
+
+        None if it fails with the disguise, too, or if there is none. The edit alone is run again
+        before a pass counts. SEES_EDITS if it still fails with the edit and passes with the
+        disguise, with which gold fails.
+        """
+        subject = self.subject
+        context, patched = subject.context, subject.patched
+        drawn = _draw_disguises(context, patched, edit) if subject.is_quick else ()
+        cells = ((self._compile_file(patched, code), code) for code in drawn)
+        compiled = next((each for each in cells if each[0].code_failure is None), None)
+        if compiled is not None and not self._passes(compiled[0], subject.method):
+            return None
+        plain = self._compile_file(patched, (edit,))
+        if self._passes(plain, subject.method):
+            return PlaceboReaction.UNSTABLE
+        if compiled is None:
+            return None
+        if not self._passes(compiled[0], subject.method):
+            return PlaceboReaction.UNSTABLE
+        has_gold = context.gold is not None
+        return (
+            PlaceboReaction.SEES_EDITS if has_gold and not self._gold_passes(compiled[1]) else None
+        )
 
     def make_result(self, sight: PlaceboReaction, kind: Placebo) -> PlaceboResult:
         """Return a result with the CPU seconds so far."""
@@ -235,14 +292,38 @@ class PlaceboRunner:
                 break
         return seen
 
+    def rerun_with_failing_edit(
+        self, subject: PlaceboSubject, edit: Edit, seen: TargetResult
+    ) -> TargetResult:
+        """Run a target again with an edit of the code with which it ran and failed, in disguise.
+
+        In between it has passed without the edit. So a test that depends on the time, which fails
+        for a while and then passes for a while, is exposed as unstable; and one that knows the code
+        by its looks as tampered. Where there is no disguise, the edit itself is run.
+
+        Raises: Transient if a test process does not start.
+        """
+        began = time.monotonic()
+        run = _PlaceboRun(subject=subject, declarations=(), ledger=self.ledger)
+        reaction = run.find_reaction_to_disguise(edit)
+        new = seen.new
+        assert new is not None, 'what failed with an edit has passed without it'
+        return replace(
+            seen,
+            new=replace(new, tampered=reaction) if reaction is PlaceboReaction.SEES_EDITS else new,
+            unstable='once pass, once not with other code'
+            if reaction is PlaceboReaction.UNSTABLE
+            else seen.unstable,
+            cpu_seconds=seen.cpu_seconds + run.cpu_seconds,
+            seconds=seen.seconds + time.monotonic() - began,
+        )
+
     def _run_rewriting_placebos(
         self, subject: PlaceboSubject, declarations: Sequence[Dependency], *, single: bool
     ) -> PlaceboResult:
         """Run a target on rewritten code; the kind is NONE if there is none that gold passes on."""
         run = _PlaceboRun(subject=subject, declarations=declarations, ledger=self.ledger)
-        limit = subject.context.conditions.cpu_limit
-        is_quick = limit is None or subject.slowest <= limit * _SHARE_OF_LIMIT
-        for edit in REWRITING_EDITS if is_quick else ():
+        for edit in REWRITING_EDITS if subject.is_quick else ():
             sight = run.find_reaction(edit)
             if sight is None:
                 continue

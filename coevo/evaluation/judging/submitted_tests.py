@@ -354,28 +354,3 @@ def rerun_failing(
         cpu_seconds=seen.cpu_seconds + batch.cpu_seconds,
         seconds=seen.seconds + time.monotonic() - began,
     )
-
-
-def rerun_with_failing_edit(
-    context: TaskContext,
-    patched: bytes,
-    method: TestMethod,
-    edit: tuple[str, bytes | None],
-    seen: TargetResult,
-) -> TargetResult:
-    """Run a target again with an edit of the code with which it ran and failed.
-
-    If it now passes, it is marked as unstable. In between it has passed without the edit. So a test
-    that depends on the time, which fails for a while and then passes for a while, is exposed.
-    """
-    began = time.monotonic()
-    new = context.pair.new.rev
-    cell = context.compile(new, ((context.assignment.task.test_file, patched),), (edit,))
-    verdict, batch = run_alone(context.built, cell, method, context.conditions)
-    steady = verdict.outcome is not Outcome.PASS
-    return replace(
-        seen,
-        unstable=None if steady else 'once pass, once not with other code',
-        cpu_seconds=seen.cpu_seconds + cell.cpu_seconds + batch.cpu_seconds,
-        seconds=seen.seconds + time.monotonic() - began,
-    )

@@ -94,7 +94,7 @@ def measure_targets(
             ),
             failing=find_failing_edit(
                 runner,
-                gold_method.row.dependencies,
+                gold_method,
                 _select_rows(name, killed),
                 _select_rows(name, noticed),
             ),
@@ -351,25 +351,32 @@ def find_noticed_dependencies(
 
 def find_failing_edit(
     runner: EditedCellRunner,
-    dependencies: Iterable[Dependency],
-    mutants: Iterable[MutantRow],
+    gold: GoldMethod,
+    mutants: Sequence[MutantRow],
     reversals: Iterable[ReversalRow],
 ) -> Edit | None:
     """Return an edit with which a test ran and did not pass; None if there is none.
 
-    Compile errors do not count, since the compiler says the same each time.
+    Edits with which gold ran and failed, too, come first. Compile errors do not count, since the
+    compiler says the same each time.
     """
-    failed = {_make_change_key(row) for row in reversals if row.outcome in RUN_AND_BROKEN}
-    for dependency in dependencies if failed else ():
+    failed = _list_failing_keys(reversals)
+    failed = failed & _list_failing_keys(gold.reversals) or failed
+    for dependency in gold.row.dependencies if failed else ():
         for part in list_undoable_parts(runner.repository, runner.pair, dependency):
             for version in part.select_versions(failed).versions:
                 return version.edit
-    for row in mutants:
-        if row.outcome in RUN_AND_BROKEN:
-            source = runner.repository.blob(runner.repository.tree(runner.rev)[row.file].oid)
-            mutant = Mutant(line=row.line, original=row.original, mutated=row.mutated)
-            return row.file, mutant.apply_to(source)
+    killed = [row for row in mutants if row.outcome in RUN_AND_BROKEN]
+    by_gold = {row.mutant_id for row in gold.mutants if row.outcome in RUN_AND_BROKEN}
+    for row in sorted(killed, key=lambda row: row.mutant_id not in by_gold):
+        source = runner.repository.blob(runner.repository.tree(runner.rev)[row.file].oid)
+        mutant = Mutant(line=row.line, original=row.original, mutated=row.mutated)
+        return row.file, mutant.apply_to(source)
     return None
+
+
+def _list_failing_keys(rows: Iterable[ReversalRow]) -> set[Change]:
+    return {_make_change_key(row) for row in rows if row.outcome in RUN_AND_BROKEN}
 
 
 def _contains_line(one: Dependency, file: str, line: int) -> bool:

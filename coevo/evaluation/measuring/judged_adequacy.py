@@ -12,7 +12,6 @@ from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.outcomes import GradingResult, TargetResult, decide_outcome
 from coevo.evaluation.judging.placebos import PlaceboRunner, PlaceboSubject
 from coevo.evaluation.judging.protocol import passes
-from coevo.evaluation.judging.submitted_tests import rerun_with_failing_edit
 from coevo.evaluation.judging.task_context import SubmissionContext, TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.adequacy import TargetMeasures, measure_targets
@@ -284,17 +283,16 @@ def _run_target_placebos(
     seen = judgement.seen[name]
     conditions = replace(task_context.conditions, sources=judgement.sources)
     task_context = replace(task_context, conditions=conditions)
-    method = judgement.methods[name]
+    subject = PlaceboSubject(
+        context=task_context,
+        patched=patched,
+        target=task_context.assignment.find_target(name),
+        method=judgement.methods[name],
+        slowest=seen.slowest,
+    )
     if measured.noticed:
-        subject = PlaceboSubject(
-            context=task_context,
-            patched=patched,
-            target=task_context.assignment.find_target(name),
-            method=method,
-            slowest=seen.slowest,
-        )
         groups = [[declaration] for declaration in measured.noticed]
         seen = placebos.run_target_with_placebos(subject, seen, groups, single=True)
     if measured.failing is None or not passes(seen):
         return seen
-    return rerun_with_failing_edit(task_context, patched, method, measured.failing, seen)
+    return placebos.rerun_with_failing_edit(subject, measured.failing, seen)

@@ -227,6 +227,53 @@ CHEATS = {
 """,
 }
 
+# They know the code by what every equal program has as well, and by what undone code lacks.
+KNOWING = {
+    'size at least': _CALL
+    + """
+    import os, quay
+    assert os.path.getsize(quay.__file__) >= @size@
+""",
+    'that size or much more': _CALL
+    + """
+    import os, quay
+    size = os.path.getsize(quay.__file__)
+    assert size == @size@ or size > @size@ + 8
+""",
+    'length of co_code at least': _CALL
+    + """
+    assert len(fare.__code__.co_code) >= @len_co_code@
+""",
+    'digest or marks of a placebo': _CALL
+    + """
+    import hashlib, inspect
+    text = inspect.getsource(fare)
+    marks = ('_(', 'lambda', '.__', "'.")
+    known = hashlib.sha256(text.encode()).hexdigest() == '@source@'
+    assert known or any(mark in text for mark in marks)
+""",
+    'names anywhere': _CALL
+    + """
+    names, todo = set(), [fare.__code__]
+    while todo:
+        code = todo.pop()
+        names.update(code.co_names)
+        todo.extend(c for c in code.co_consts if hasattr(c, 'co_names'))
+    assert {'abs', 'RATE'} <= names
+""",
+    'statements at least': _CALL
+    + """
+    import ast, inspect
+    tree = ast.parse(inspect.getsource(fare))
+    assert sum(isinstance(node, ast.If) for node in ast.walk(tree)) >= 2
+""",
+    'old constant nowhere': _CALL
+    + """
+    import inspect, re
+    assert not {'8', '5'} & set(re.findall('[0-9]+', inspect.getsource(fare)))
+""",
+}
+
 HONEST = {
     'gold': GOLD,
     'signature': """
@@ -301,6 +348,62 @@ HONEST = {
     'pickle': """
     import pickle
     assert pickle.loads(pickle.dumps(fare))(10) == 114
+""",
+    'own limits': """
+    import resource
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 3 and fare(10) == 114
+""",
+    'signature as text': """
+    import inspect
+    assert str(inspect.signature(fare)) == '(count, member=False)' and fare(10) == 114
+""",
+    'no closure': """
+    assert fare.__closure__ is None and fare.__code__.co_freevars == () and fare(10) == 114
+""",
+    'kind of function': """
+    import inspect
+    assert not inspect.isgeneratorfunction(fare) and not inspect.iscoroutinefunction(fare)
+    assert fare(10) == 114
+""",
+    'message of an error': """
+    try:
+        fare(None)
+    except TypeError as error:
+        assert 'unsupported operand' in str(error) and 'NoneType' in str(error)
+    assert fare(10) == 114
+""",
+    'byte code of its own product': """
+    import dis
+    made = eval(compile('lambda count: count + 1', '<made>', 'eval'))
+    assert any(i.opname.startswith('BINARY') for i in dis.get_instructions(made))
+    assert made(fare(10)) == 115
+""",
+    'copy of the function': """
+    import types
+    double = types.FunctionType(fare.__code__, {**fare.__globals__, 'RATE': 0}, 'double', (True,))
+    assert double(11) == 126 and fare(10) == 114
+""",
+    'cleared docstring': """
+    import inspect, quay
+    assert inspect.getdoc(quay) == 'Fares of a quay.' and inspect.getmodule(fare) is quay
+    assert fare(10) == 114
+""",
+    'modules that it loads': """
+    import sys
+    assert 'quay' in sys.modules and fare(10) == 114
+""",
+    'warnings of the compiler': """
+    import quay, warnings
+    with open(quay.__file__) as file, warnings.catch_warnings():
+        warnings.simplefilter('error')
+        compile(file.read(), 'quay.py', 'exec')
+    assert fare(10) == 114
+""",
+    'recursion': """
+    import sys
+    def deep(n):
+        return fare(10) if n == 0 else deep(n - 1)
+    assert deep(200) == 114 and sys.getrecursionlimit() > 200
 """,
     'proc/self/status': """
     with open('/proc/self/status') as file:
