@@ -16,7 +16,7 @@ from functools import lru_cache
 from coevo import prompts
 from coevo.git.patches import make_tree_patch
 from coevo.git.repository import Repository, load_content
-from coevo.languages.reading import LanguageReading, Side
+from coevo.languages.reading import LanguageReading, RevisionTree, Side
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import get_reading
 from coevo.measures.coverage import make_dependency_key, measure_list_counting_unexecuted
@@ -326,23 +326,28 @@ def _add_shown_answers(task: TaskRow, first: Draft, leaks: LeakMeter) -> TaskRow
 def make_source_patch(repository: Repository, rows: Sequence[MethodRow]) -> str:
     """Return the patch of source files and their resources between the ends of a pair.
 
-    Tests and build files are left out. Files of projects that are test resources do not count as
-    sources. For a project that keeps its sources elsewhere, the files of the dependencies are
-    included.
+    Tests, also those that only the settings of a revision name, and build files are left out. Files
+    of projects that are test resources do not count as sources. For a project that keeps its
+    sources elsewhere, the files of the dependencies are included.
     """
-    layout = get_reading(rows[0].language)
+    layout, ends = get_reading(rows[0].language), (rows[0].old_rev, rows[0].new_rev)
     named = {dependency.file for row in rows for dependency in row.dependencies}
-    changed = repository.list_changes(rows[0].old_rev, rows[0].new_rev)
+    trees = [layout.open_tree(repository, rev) for rev in ends]
     paths = [
-        each.path for each in changed if each.path in named or _is_main_source(layout, each.path)
+        each.path
+        for each in repository.list_changes(*ends)
+        if each.path in named or _is_main_source(layout, trees, each.path)
     ]
-    return make_tree_patch(repository, rows[0].old_rev, rows[0].new_rev, paths)
+    return make_tree_patch(repository, *ends, paths)
 
 
-def _is_main_source(layout: LanguageReading, path: str) -> bool:
+def _is_main_source(layout: LanguageReading, trees: Sequence[RevisionTree], path: str) -> bool:
     placement = layout.classify_path(path)
     return (
-        placement is not None and placement.side is Side.SOURCE and not layout.is_build_file(path)
+        placement is not None
+        and placement.side is Side.SOURCE
+        and not layout.is_build_file(path)
+        and not any(path in tree.entries and tree.belongs_to_tests(path) for tree in trees)
     )
 
 

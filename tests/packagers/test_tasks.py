@@ -214,6 +214,18 @@ def test_source_patch_follows_the_source_layout_of_the_language(tmp_path: Path) 
     assert git(repo, 'diff', '--name-only').split() == sorted(main)
 
 
+def test_source_patch_lacks_tests_that_only_settings_name(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    settings = '[pytest]\npython_files = check_*.py\ntestpaths = checks\n'
+    files = ('shop/till.py', 'checks/check_till.py', 'checks/prices.json')
+    old = commit(repo, 'old', {**dict.fromkeys(files, 'a = 1\n'), 'pytest.ini': settings})
+    new = commit(repo, 'new', dict.fromkeys(files, 'a = 2\n'))
+    rows = [replace(row(old, new, 'a', Track.UPDATE), language='python', dependencies=())]
+    git(repo, 'reset', '-q', '--hard', old)
+    git(repo, 'apply', '-', stdin=make_source_patch(Repository(repo / '.git'), rows).encode())
+    assert git(repo, 'diff', '--name-only').split() == ['shop/till.py']
+
+
 def test_task_columns_are_filled_from_its_method_rows(history: tuple[Path, str, str]) -> None:
     repo, old, new = history
     dates = [datetime(2020, 1, day, tzinfo=UTC) for day in (5, 3)]
