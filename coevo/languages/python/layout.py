@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
@@ -20,9 +21,16 @@ from coevo.languages.python.requirements.stated import Needs
 # Decide whether a file belongs to the tests or to the code, by its path and by the settings of the
 # revision.
 
-_FOLDERS = frozenset({'tests', '_tests', 'unit_test', 'unit_tests', 'unittests'})
+# Folders of tests (`functional_tests`), of their data, and of what plugins of pytest record.
+_FOLDER = re.compile(
+    r'(.+[-_.])?_?tests([-_.].+)?|unit_test|unittests|testsuite'
+    r'|test[-_]?(data|files|fixtures|resources|assets|cases|samples)'
+    r'|__snapshots__|cassettes'
+)
 _IN_PACKAGES_DOUBTFUL = 'test'
-_DOUBTFUL = 'testing'
+# Packages may have such names, too: `testing` often belongs to an API.
+_IN_API = 'testing'
+_DOUBTFUL = re.compile(rf'{_IN_API}|(.+[-_.])?test([-_.].+)?')
 _FILE = re.compile(r'(test_[^/]*|[^/]*_test|tests?|conftest)\.py')
 _DOUBTFUL_FILES = ('test.py', 'tests.py')
 
@@ -75,7 +83,12 @@ def _belongs_to_tests(path: str, testing: frozenset[str], names: TestNames) -> b
     if names.is_test_file(path) or names.is_in_test_folder(path):
         return True
     parents = PurePosixPath(path).parents
-    return any(folder.name in _FOLDERS or str(folder) in testing for folder in parents)
+    return any(_is_test_folder(folder.name) or str(folder) in testing for folder in parents)
+
+
+@lru_cache(maxsize=4096)
+def _is_test_folder(name: str) -> bool:
+    return _FOLDER.fullmatch(name) is not None
 
 
 def _find_ambiguous_test_folders(paths: Collection[str]) -> Iterator[str]:
@@ -87,7 +100,8 @@ def _find_ambiguous_test_folders(paths: Collection[str]) -> Iterator[str]:
                 if USUAL.is_test_file(path) or not in_package:
                     yield str(folder)
         folder = PurePosixPath(path).parent
-        if folder.name == _DOUBTFUL and USUAL.is_test_file(path):
+        says_so = folder.name == _IN_API or path.rpartition('/')[2] not in _DOUBTFUL_FILES
+        if _DOUBTFUL.fullmatch(folder.name) and says_so and USUAL.is_test_file(path):
             yield str(folder)
 
 
@@ -99,7 +113,8 @@ def _find_code_named_like_tests(paths: Collection[str]) -> Iterator[str]:
         if name in _DOUBTFUL_FILES and f'{folder}/__init__.py' in paths:
             stem = name.removesuffix('.py')
             parents = PurePosixPath(folder).parts
-            if not _FOLDERS.intersection(parents) and names & {f'test_{name}', f'{stem}_test.py'}:
+            own = names & {f'test_{name}', f'{stem}_test.py'}
+            if own and not any(map(_is_test_folder, parents)):
                 yield path
 
 

@@ -448,8 +448,18 @@ def test_paths_are_classified_as_test_or_code() -> None:
         'numpy/testing/tests/test_utils.py',
         'checks/testing/test_more.py',
         'checks/testing/data.txt',
+        'functional_tests/helpers.py',
+        'tests-unit/one/helpers.py',
+        'shop/integration_test/test_till.py',
+        'shop/integration_test/helpers.py',
+        'testdata/one.json',
+        'shop/test-data/one.json',
+        'shop/__snapshots__/deep_test.ambr',
     ]
-    code = ['setup.py', 'tox.ini', 'click/testing.py', 'numpy/testing/utils.py', 'shop/contest.py']
+    code = [
+        *('setup.py', 'tox.ini', 'click/testing.py', 'numpy/testing/utils.py', 'shop/contest.py'),
+        *('latest_tests.py', 'contests/data.json', 'test_plus/__init__.py', 'test_plus/cases.py'),
+    ]
     assert layout.select_test_paths([*tests, *code]) == frozenset(tests)
 
 
