@@ -14,7 +14,12 @@ from coevo.languages.core.cell_files import Files, StandIn, find_stand_ins
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.commands import make_target
 from coevo.languages.python.layout import TestNames, find_test_file_names, select_test_paths
-from coevo.languages.python.reading.module_paths import derive_module_name
+from coevo.languages.python.reading.module_paths import (
+    PythonModulePaths,
+    derive_module_name,
+    get_module_paths,
+)
+from coevo.languages.python.reading.modules import parse_module_contents
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import PythonRunResult
 from coevo.languages.verdicts import Verdict
@@ -140,6 +145,37 @@ class PythonCell:
             for path, (_, content) in self.files.items()
             if path.endswith('.py') and derive_module_name(path) in modules
         }
+
+    def find_imported_test_modules(self, files: Iterable[str]) -> list[str]:
+        """Return the other modules of the tests that these files import, the most indirect first."""
+        seen = dict.fromkeys(files)
+        first, queue = set(seen), list(seen)
+        while queue:
+            path = queue.pop()
+            for imported in parse_module_contents(self.load_file(path), path).imports:
+                for name in (imported.text, imported.text.rpartition('.')[0]):
+                    found = self._module_paths.find_module_path(name, path) if name else None
+                    if found is not None and found in self._test_paths and found not in seen:
+                        seen[found] = None
+                        queue.append(found)
+        return [path for path in reversed(seen) if path not in first]
+
+    def derive_package(self, path: str) -> str:
+        """Return the package from which relative imports of a file start; '' if it is in none.
+
+        As for pytest, it begins below the nearest folder above the file that is no package:
+        `shop.tests` for `src/shop/tests/test_till.py`.
+        """
+        folder, parts = path.rpartition('/')[0], list[str]()
+        while folder and self.has_file(f'{folder}/__init__.py'):
+            folder, _, name = folder.rpartition('/')
+            parts.append(name)
+        return '.'.join(reversed(parts))
+
+    @cached_property
+    def _module_paths(self) -> PythonModulePaths:
+        paths = frozenset(path for path in self.files if path.endswith('.py'))
+        return get_module_paths(paths, frozenset({self.module.folder}))
 
     def extend_to_importable_test_files(self, files: Iterable[str]) -> frozenset[str]:
         """Return the given files, all conftests, and the test files that these may import.

@@ -268,19 +268,21 @@ class PythonCells:
     def list_files_needing_stand_ins(
         self, cell: PythonCell, files: Sequence[str]
     ) -> list[list[str]]:
-        """Return [path, package] of files that load only with stand-ins and of conftests above.
+        """Return [path, package] of files that load only with stand-ins, and of what these load.
 
-        The path is relative to the folder of the process. Files that load as they are are left out.
+        These are conftests above, and modules of the tests that any of them imports. The path is
+        relative to the folder of the process. Files that load as they are are left out.
         """
         paths: dict[str, None] = {}
         for file in files:
             if file in cell.stood_in:
                 parts = file.split('/')
                 above = ['/'.join((*parts[:end], 'conftest.py')) for end in range(len(parts))]
-                paths |= dict.fromkeys(path for path in (*above, file) if cell.has_file(path))
+                loaded = [path for path in (*above, file) if cell.has_file(path)]
+                paths |= dict.fromkeys((*cell.find_imported_test_modules(loaded), *loaded))
         places = self.make_paths_relative_to_module(cell, list(paths))
         return [
-            [process_path, _derive_package(path)]
+            [process_path, cell.derive_package(path)]
             for process_path, path in zip(places, paths, strict=True)
         ]
 
@@ -459,8 +461,3 @@ def _remove_packed_tree(cell: PythonCell) -> None:
 
 def _get_test_edits(key: CellKey) -> tuple[tuple[str, bytes | None], ...]:
     return key.edits.tests if key.edits is not None else ()
-
-
-def _derive_package(path: str) -> str:
-    """Return the dotted package that a file's relative imports start from; '' at the root."""
-    return '.'.join(path.split('/')[:-1])

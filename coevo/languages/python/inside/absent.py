@@ -112,8 +112,9 @@ class _StandInModule(types.ModuleType):
 def add_stand_ins(file, package, tops):
     """Import what a file imports from the modules `tops`, and add stand-ins for what is missing.
 
-    The stand-ins are put into the modules of the code, or are modules. Return (class, function,
-    missing name) for each function of the file that uses one; [] if the file cannot be parsed.
+    The stand-ins are put into the modules and classes of the code, or are modules. Return (class,
+    function, missing name) for each function of the file that uses one; [] if the file cannot be
+    parsed.
 
     file     its path
     package  the package from which its relative imports start
@@ -124,12 +125,18 @@ def add_stand_ins(file, package, tops):
             tree = ast.parse(source.read())
     except (OSError, SyntaxError, ValueError):
         return []
-    names = {}
+    names, bound = {}, {}
     for node in tree.body:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                if isinstance(_import_or_stand_in(alias.name, tops), _StandInModule):
-                    names[alias.asname or alias.name.partition('.')[0]] = alias.name
+                module = _import_or_stand_in(alias.name, tops)
+                if module is None:
+                    continue
+                if isinstance(module, _StandInModule):
+                    names[alias.asname or alias.name] = alias.name
+                top = alias.name.partition('.')[0]
+                local, full = (alias.asname, alias.name) if alias.asname else (top, top)
+                bound[local] = (sys.modules[full], full)
         elif isinstance(node, ast.ImportFrom):
             name = ('.' * node.level) + (node.module or '')
             if node.level:
@@ -142,8 +149,19 @@ def add_stand_ins(file, package, tops):
                 name = '.'.join(filter(None, (head, node.module)))
             module = _import_or_stand_in(name, tops)
             for alias in node.names if module is not None else ():
+                local, full = alias.asname or alias.name, '%s.%s' % (name, alias.name)
                 if _add_missing_member(module, alias.name):
-                    names[alias.asname or alias.name] = '%s.%s' % (name, alias.name)
+                    names[local] = full
+                elif alias.name != '*':
+                    bound[local] = (getattr(module, alias.name, sys.modules.get(full)), full)
+    for node in tree.body:
+        for chain in _find_chains_read_at_import(node):
+            first, _, rest = chain.partition('.')
+            if first in bound and rest:
+                value, full = bound[first]
+                missing = _add_missing_attribute(value, rest.split('.'), full, tops)
+                if missing is not None:
+                    names[first + missing[len(full) :]] = missing
     return list(_find_functions_using_names(tree.body, '', names))
 
 
@@ -154,9 +172,73 @@ def _find_functions_using_names(nodes, owner, names):
             for user in _find_functions_using_names(node.body, inner, names):
                 yield user
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            used = {name_node.id for name_node in ast.walk(node) if isinstance(name_node, ast.Name)}
+            used = {_format_chain(part) for part in ast.walk(node)}
             for name in sorted(used.intersection(names))[:1]:
                 yield owner, node.name, names[name]
+
+
+def _format_chain(node):
+    """Return the text of a name, or of attributes of a name: `a.b.c`; '' for any other node."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return '.'.join([node.id, *parts[::-1]]) if isinstance(node, ast.Name) else ''
+
+
+def _find_chains_read_at_import(node):
+    """Yield the attributes of names that a statement reads whenever its file is imported.
+
+    The bodies of functions run later, and those of conditions and `try` may not run at all.
+    """
+    if isinstance(node, (ast.If, ast.Try, ast.Lambda, ast.IfExp)):
+        return
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        defaults = node.args.defaults + [default for default in node.args.kw_defaults if default]
+        inner = node.decorator_list + defaults
+    else:
+        inner = ast.iter_child_nodes(node)
+    chain = _format_chain(node) if isinstance(node, ast.Attribute) else ''
+    if chain:
+        yield chain
+    for child in () if chain else inner:
+        for found in _find_chains_read_at_import(child):
+            yield found
+
+
+def _add_missing_attribute(value, parts, full, tops):
+    """Return the full name of the first attribute that is missing, with a stand-in for it now.
+
+    None if none is missing, or if it would be one of a value that is neither a module nor a class
+    of the code.
+
+    value  the module or member that is bound, `full` its full name
+    parts  the attributes that are read from it, one of the other
+    """
+    for part in parts:
+        full = '%s.%s' % (full, part)
+        owner = _get_module_name(value)
+        if owner is None or owner.partition('.')[0] not in tops:
+            return None
+        try:
+            value = getattr(value, part)
+        except AttributeError:
+            try:
+                setattr(value, part, make_stand_in(full))
+            except (AttributeError, TypeError):  # a type of an extension
+                return None
+            return full
+        if isinstance(value, _StandInType):  # of an earlier use
+            return full
+    return None
+
+
+def _get_module_name(value):
+    """Return the name of a module, or of the module of a class; None for any other value."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    is_class = isinstance(value, type) and not isinstance(value, _StandInType)
+    return value.__module__ if is_class else None
 
 
 def _import_or_stand_in(name, tops):
