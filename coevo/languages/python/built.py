@@ -216,9 +216,16 @@ def make_module(
     beside  the folders of those projects whose code this one needs: `sys.path` gets them, too
     """
     paths = repository.tree(rev).keys()
-    every = [layout.find_import_roots(paths, project) for project in (folder, *beside)]
-    roots = tuple(dict.fromkeys(root for project_roots in every for root in project_roots))
     settings = dict(load_settings_files(repository, rev, folder))
+    roots = tuple(
+        dict.fromkeys(
+            root
+            for project in (folder, *beside)
+            for root in layout.find_import_roots(
+                paths, project, dict(load_settings_files(repository, rev, project))
+            )
+        )
+    )
     return PythonModule(
         rev=rev,
         folder=folder,

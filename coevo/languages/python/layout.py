@@ -17,6 +17,7 @@ from packaging.utils import canonicalize_name
 from coevo.languages.python.collection import DEFAULT, SETTINGS, parse_rules
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.stated import Needs
+from coevo.languages.python.stated_roots import find_stated_import_roots
 
 # Decide whether a file belongs to the tests or to the code, by its path and by the settings of the
 # revision.
@@ -188,13 +189,16 @@ _WRITTEN = re.compile(
 _VERSION = b"__version__ = version = '0'\n__version_tuple__ = version_tuple = (0,)\n"
 
 
-def find_import_roots(paths: Collection[str], folder: str) -> tuple[str, ...]:
+def find_import_roots(
+    paths: Collection[str], folder: str, settings: Mapping[str, bytes]
+) -> tuple[str, ...]:
     """Return the folders that a project needs on `sys.path`, relative to the tree, in order.
 
     They are its folders `src`, `lib` and `source`, if they have modules and are no packages, then
-    the folder itself.
+    those that its settings state, then the folder itself.
 
-    paths  of all files of the tree
+    paths     of all files of the tree
+    settings  by name, the contents of the project's files with settings
     """
     prefix = '' if folder == '.' else f'{folder}/'
     roots = []
@@ -203,7 +207,8 @@ def find_import_roots(paths: Collection[str], folder: str) -> tuple[str, ...]:
         is_package = f'{below}__init__.py' in paths
         if not is_package and any(p.startswith(below) and p.endswith('.py') for p in paths):
             roots.append(f'{prefix}{name}')
-    return (*roots, folder)
+    stated = find_stated_import_roots(paths, folder, settings)
+    return (*dict.fromkeys((*roots, *stated)), folder)
 
 
 def find_top_packages(paths: Collection[str], roots: Collection[str]) -> frozenset[str]:
