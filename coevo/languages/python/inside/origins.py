@@ -55,8 +55,7 @@ class Origins:
             return self.find_declaration(function, self.make_relative(str(item.fspath)), '', name)
         for kind in owner.__mro__:
             if name in vars(kind):
-                module = sys.modules.get(kind.__module__)
-                file = self.make_relative(getattr(module, '__file__', None) or '')
+                file = self.make_relative(_find_file(kind, vars(kind)[name], item))
                 return self.find_declaration(vars(kind)[name], file, kind.__qualname__, name)
         return None
 
@@ -86,6 +85,19 @@ class Origins:
         if file not in self.declared:
             self.declared[file] = _find_declared_names(os.path.join(self.root, file))
         return (owner + '.' + name if owner else name) in self.declared[file]
+
+
+def _find_file(kind, value, item):
+    """Return the path of the file that declares a class; '' if it is unknown.
+
+    With `--import-mode=importlib` pytest before 7 keeps test modules out of `sys.modules`. Then the
+    file is that of the test's function, or of the item if the test is no function.
+    """
+    module = sys.modules.get(kind.__module__)
+    if module is not None:
+        return getattr(module, '__file__', None) or ''
+    original = find_original(value)
+    return str(item.fspath) if original is None else original.__code__.co_filename
 
 
 def _find_declared_names(path):

@@ -140,3 +140,24 @@ class TestTill(unittest.TestCase):
     files = {'till.py': CODE, 'tests/test_till.py': tests}
     with shop(tmp_path, files, {'README': 'Till\n'}, project) as place:
         assert place.verdict(method('test_good', 'TestTill')).outcome is Outcome.PASS
+
+
+@pytest.mark.slow
+def test_classes_of_modules_that_an_old_pytest_keeps_to_itself_have_their_tests(
+    tmp_path: Path,
+) -> None:
+    project = (
+        f'{PROJECT}\n[project.optional-dependencies]\ntest = ["pytest==6.2.5"]\n'
+        '\n[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\n'
+    )
+    tests = (
+        'import till\n\n\nclass Base:\n    def test_base(self):\n        assert till.double(1) == 2\n'
+        '\n\nclass TestTill(Base):\n    def test_own(self):\n        assert till.double(1) == 3\n'
+    )
+    files = {'till.py': CODE, 'tests/test_till.py': tests}
+    with shop(tmp_path, files, {'README': ''}, project) as place:
+        found = [
+            place.verdict(test).outcome
+            for test in (method('test_base', 'Base'), method('test_own', 'TestTill'))
+        ]
+        assert found == [Outcome.PASS, Outcome.FAIL]
