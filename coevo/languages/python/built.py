@@ -56,10 +56,20 @@ _DROPPED = (
     *('--last-failed', '--failed-first', '--stepwise', '--strict-config'),
 )
 
-# The project's own options that tests may need; all others are left out.
-_KEPT = ('--import-mode', '--strict', '-W', '--pythonwarnings', '--asyncio-mode', '--pyargs')
-# Rejects settings of plugins that are not installed.
-_OF_ALL_PLUGINS = '--strict-config'
+# The project's own options that tests may need; all others are left out. Besides pytest's own they
+# are those of pytest-asyncio, pytest-django, pytest-mpl, pytest-socket and pytest-recording that
+# say what tests run with, and without which they fail, or compare nothing.
+_KEPT = (
+    *('--import-mode', '--strict', '-W', '--pythonwarnings', '--asyncio-mode', '--pyargs'),
+    *('--ds=', '--dc=', '--nomigrations', '--no-migrations', '--mpl', '--block-network'),
+    *('--disable-socket', '--allow-unix-socket', '--allow-hosts=', '--record-mode='),
+)
+_KEPT_WITH_VALUE = (
+    *('-W', '--pythonwarnings', '--import-mode', '--asyncio-mode'),
+    *('--ds', '--dc', '--allow-hosts', '--record-mode'),
+)
+# Reject settings of plugins that are not installed; write images in place of comparing them.
+_NOT_KEPT = ('--strict-config', '--mpl-generate')
 
 Read = Callable[[str], bytes | None]
 
@@ -72,7 +82,12 @@ def make_pytest_options(read: Read) -> tuple[str, ...]:
 
     read  returns the content of a file in the module's folder, None if there is none
     """
-    return (*_OURS, *_keep_needed_options(_load_added_options(read)))
+    return (*_OURS, *list_needed_options(read))
+
+
+def list_needed_options(read: Read) -> tuple[str, ...]:
+    """Return the options of the project's `addopts` that its tests may need; `read` is as above."""
+    return tuple(_keep_needed_options(_load_added_options(read)))
 
 
 def make_developer_options(read: Read | None = None) -> tuple[str, ...]:
@@ -114,9 +129,9 @@ def _keep_needed_options(options: Sequence[str]) -> Iterator[str]:
                 yield from ('-p', plugin)
         elif word.startswith('-p') and not word.startswith('-pno:') and len(word) > 2:
             yield word
-        elif word in ('-W', '--pythonwarnings', '--import-mode', '--asyncio-mode'):
+        elif word in _KEPT_WITH_VALUE:
             yield from (word, next(words, ''))
-        elif word.startswith(_KEPT) and word != _OF_ALL_PLUGINS:
+        elif word.startswith(_KEPT) and not word.startswith(_NOT_KEPT):
             yield word
 
 

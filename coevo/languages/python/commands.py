@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.located_types import repeat_method_for_running_classes
+from coevo.languages.python.built import list_needed_options
 from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.reading.tests import is_collected
 from coevo.languages.reading import RevisionTree
@@ -93,10 +94,17 @@ def add_commands(
         for item in repeat_method_for_running_classes(tree, method, is_collected_type)
     ]
     tests = shlex.join(dict.fromkeys(map(make_pytest_id, methods_to_run)) or (file,))
+
+    def read(name: str) -> bytes | None:
+        """Return the content of a file in the project's folder; None if there is none."""
+        path = name if module == '.' else f'{module}/{name}'
+        return tree.read_content(path) if path in tree.entries else None
+
+    options = shlex.quote(f'addopts={shlex.join(list_needed_options(read))}')
     return dataclasses.replace(
         environment,
         compile_command=f'{folder}uv venv --quiet --python {feature} .venv'
         f' && uv pip install --quiet --no-deps {packages}'
         f' && {_VERSIONS} uv pip install --quiet --no-deps --editable .',
-        test_command=f'{folder}.venv/bin/python -m pytest -o addopts= {tests}',
+        test_command=f'{folder}.venv/bin/python -m pytest -o {options} {tests}',
     )

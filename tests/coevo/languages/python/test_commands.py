@@ -84,6 +84,14 @@ def test_suite_command_runs_the_whole_file(tmp_path: Path) -> None:
     assert line == 'cd core && .venv/bin/python -m pytest -o addopts= tests/test_till.py'
 
 
+def test_command_keeps_the_options_that_the_tests_need(tmp_path: Path) -> None:
+    needed = PROJECT.replace('--cov=till', "--cov=till --ds=till.settings -W 'error::UserWarning'")
+    known = tree(tmp_path, {'core/pyproject.toml': needed, FILE: TESTS})
+    line = add_commands(BARE, 'core', FILE, (), known).test_command
+    options = "-o 'addopts=--ds=till.settings -W error::UserWarning'"
+    assert line == f'cd core && .venv/bin/python -m pytest {options} tests/test_till.py'
+
+
 def test_command_runs_a_mixin_test_in_the_class_that_inherits_it(tmp_path: Path) -> None:
     known = tree(tmp_path, {'core/pyproject.toml': PROJECT, FILE: MIXIN})
     module = known.parse_file(FILE).types[0].name

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from coevo.languages.python.built import make_pytest_options
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import PROJECT, Shop, method, shop
@@ -126,3 +127,11 @@ def test_plugin_that_lacks_its_library_does_not_stop_all_tests(tmp_path: Path) -
     with shop(tmp_path, files, {'README': ''}, project) as made:
         assert made.verdict(method('test_price')).outcome is Outcome.PASS
         assert made.verdict(method('test_window')).outcome is Outcome.ERROR
+
+
+def test_options_that_say_what_tests_run_with_are_kept() -> None:
+    options = '-x --ds=shop.settings --mpl --mpl-generate-path=out --record-mode none --dsn=a -q'
+    settings = f'[pytest]\naddopts = {options}\n'.encode()
+    made = make_pytest_options({'pytest.ini': settings}.get)
+    assert made[-4:] == ('--ds=shop.settings', '--mpl', '--record-mode', 'none')
+    assert made[:-4] == make_pytest_options({}.get)
