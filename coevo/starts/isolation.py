@@ -311,9 +311,17 @@ def graft_targets_or_take_whole_file(
 
 
 def _make_graft(subject: IsolatedSubject) -> Graft:
-    old = subject.old
-    here = old is not None and old.test_file == subject.new.test_file
-    return Graft(new=subject.new, old=old if here else None)
+    """Return what the old file gets: a test in place of the old one, or added beside it.
+
+    It is added if it comes from another file or class, as it runs under the name of its own class.
+    """
+    old, new = subject.old, subject.new
+    here = (
+        old is not None
+        and old.test_file == new.test_file
+        and old.test_class.partition('$')[2] == new.test_class.partition('$')[2]
+    )
+    return Graft(new=new, old=old if here else None)
 
 
 def make_whole_file_and_removals(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
