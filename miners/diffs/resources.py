@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
@@ -27,23 +28,44 @@ def list_resource_stems(reading: LanguageReading, path: str) -> frozenset[str]:
     return frozenset(part.partition('.')[0] for part in relative.split('/'))
 
 
+# The way to a folder that a test names from where it runs: `./testdata`, `../../testdata`.
+_WAY = re.compile(r'(?:\.{1,2}/+)+')
+# What a program puts a value in for: `%s`, `%03d`, `{}`, `{name}`.
+_GAP = re.compile(r'%[-+# 0-9.]*[a-zA-Z]|\{\w*\}')
+
+
 def is_named_by_literal(reading: LanguageReading, path: str, literal: str) -> bool:
     """Return whether a literal names a resource.
 
-    It does by the end of the path, a folder, a pattern with `*`, or the file name alone. Literals
-    of less than three characters name nothing.
+    It does by the end of the path, a folder, a pattern, or the file name alone. `./` and `../`
+    before it do not count. A pattern has `*`, `?` or a place for a value, such as `%s` or `{name}`.
+    Literals of less than three characters name nothing.
     """
     placement = reading.classify_path(path)
     relative = placement.relative if placement else path
     text = literal.replace('classpath:', '').strip().strip('/')
     if len(text) < 3:  # '.', 'a' and the like name nothing
         return False
+    text = text[match.end() :] if (match := _WAY.match(text)) else text
     if relative == text or relative.endswith(f'/{text}') or relative.startswith(f'{text}/'):
         return True
-    has_name = any(character.isalnum() for character in text)  # unlike `*/*`, which is no path
-    if '*' in text and has_name and PurePosixPath(relative).match(text):
+    if _fits_pattern(relative, _GAP.sub('*', text)):
         return True
     return PurePosixPath(text).name == PurePosixPath(relative).name
+
+
+def _fits_pattern(relative: str, pattern: str) -> bool:
+    """Return whether a path ends as a pattern says; `**/` in it stands for any number of folders.
+
+    False for a text without `*` or `?`, and for one without a name, such as `*/*`.
+    """
+    if '*' not in pattern and '?' not in pattern:
+        return False
+    if not any(character.isalnum() for character in pattern):
+        return False
+    path = PurePosixPath(relative)
+    depths = range(len(path.parts)) if '**/' in pattern else (0,)
+    return any(path.match(pattern.replace('**/', '*/' * depth)) for depth in depths)
 
 
 def find_resource_dependencies(

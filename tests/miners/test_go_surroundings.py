@@ -114,6 +114,12 @@ DATA = {
         'TestAll',
     ),
     'folder': ('testdata/in/a.txt', 'func TestAll(t *testing.T) { read("testdata") }\n', 'TestAll'),
+    'way': ('testdata/in/a.txt', 'func TestAll(t *testing.T) { read("./testdata") }\n', 'TestAll'),
+    'verb': (
+        'testdata/in/a.txt',
+        'func TestAll(t *testing.T) { read(fmt.Sprintf("testdata/in/%s.txt", name)) }\n',
+        'TestAll',
+    ),
 }
 
 
