@@ -302,6 +302,37 @@ class TestTree:
             }
             for (_, _, created), ancestor in ancestors.items():
                 yield from self._find_in_ancestor(ancestor, unit, created=created)
+        yield from self._find_called_methods_of_code_types(unit)
+
+    def _find_called_methods_of_code_types(self, unit: TreeUnit) -> Iterator[TreeUnit]:
+        """Yield the methods that a unit calls and that its module's tests add to types of the code.
+
+        The unit need not name such a type, since the code may make the object: `shop.New().Peek()`.
+        """
+        if self._methods_of_code_types:
+            module = self.tree.find_module_folder(unit.path)
+            for name in sorted(unit.calls):
+                for added in self._methods_of_code_types.get((module, name), ()):
+                    if added is not unit:
+                        yield added
+
+    @cached_property
+    def _methods_of_code_types(self) -> dict[tuple[str, str], list[TreeUnit]]:
+        """The methods that test files declare of types of the code, by module and name."""
+        added: dict[tuple[str, str], list[TreeUnit]] = {}
+        for types in self.tree.test_types.values():
+            elsewhere = [located for located in types if located.type.is_elsewhere]
+            declared = {
+                (self.tree.find_module_folder(located.path), located.type.name)
+                for located in types
+                if not located.type.is_elsewhere and elsewhere
+            }
+            for located in elsewhere:
+                module = self.tree.find_module_folder(located.path)
+                if (module, located.type.name) not in declared:
+                    for name, units in self._get_members(located).items():
+                        added.setdefault((module, name), []).extend(units)
+        return added
 
     @cached_property
     def _known_types(self) -> frozenset[str]:

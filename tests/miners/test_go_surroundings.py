@@ -106,6 +106,26 @@ def test_helper_of_the_same_name_in_the_other_package_of_a_binary_is_another(
     assert 'context_changed' not in changes(found).values()
 
 
+def peeking(package: str, value: int) -> dict[str, str]:
+    shop = 'sum.New()' if package.endswith('_test') else 'New()'
+    imported = 'import "example.org/sum"\n' if package.endswith('_test') else ''
+    body = f'func TestPeeks(t *testing.T) {{ if s := {shop}; s.Peek() != 1 {{ t.Fatal() }} }}\n'
+    return {
+        'export_test.go': f'package sum\n\nfunc (s *Shop) Peek() int {{ return s.n - {value} }}\n',
+        'sums_test.go': f'package {package}\n\nimport "testing"\n{imported}\n{body}',
+        'other/other_test.go': 'package other\n\nimport "testing"\n\nfunc TestOther(t *testing.T) { t.Log(New().Peek()) }\n',
+    }
+
+
+@pytest.mark.parametrize('package', ['sum', 'sum_test'])
+def test_method_that_tests_add_to_a_type_of_the_code_reaches_the_tests_that_call_it(
+    tmp_path: Path, package: str
+) -> None:
+    shop = 'package sum\n\ntype Shop struct{ n int }\n\nfunc New() *Shop { return &Shop{n: 1} }\n'
+    found = diffed(tmp_path, {'shop.go': shop, **peeking(package, 0)}, peeking(package, 1))
+    assert changes(found) == {'TestPeeks': 'context_changed'}
+
+
 DATA = {
     'seed': ('testdata/fuzz/FuzzSums/one', 'func FuzzSums(f *testing.F) {}\n', 'FuzzSums'),
     'glob': (
