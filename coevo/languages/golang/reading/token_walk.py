@@ -35,7 +35,8 @@ _FIXED = list_fixed_node_kinds(GO)
 # https://go.dev/src/go/doc/example.go, exampleOutput
 OUTPUT = re.compile(r'\s*(unordered )?output:', re.IGNORECASE)
 # https://pkg.go.dev/cmd/compile#hdr-Compiler_Directives, https://pkg.go.dev/cmd/go#hdr-Build_constraints
-_DIRECTIVE = re.compile(rb'//(?:[a-z0-9]+:[a-z0-9]|export |line )|//\s*\+build\s')
+# Others, such as `//nolint:all`, are for other tools: no build and no test reads them.
+_DIRECTIVE = re.compile(rb'//(?:go:[a-z0-9]|export |line )|//\s*\+build\s')
 _LITERALS = frozenset(
     {'interpreted_string_literal', 'raw_string_literal', 'rune_literal', 'int_literal'}
     | {'float_literal', 'imaginary_literal'}

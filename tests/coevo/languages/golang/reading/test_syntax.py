@@ -69,6 +69,10 @@ func (l List[T]) Len() int { return 0 }
         ('var x = 0XAB', 'var x = 0xab'),
         ('type T struct { a int; b string }', 'type T struct {\n\ta int\n\tb string // why\n}'),
         ('import (\n"a"\n"b"\n)\nfunc f() {}', 'import "b"\nimport "a"\nfunc f() {}'),
+        (
+            'func f() { g() }',
+            '//nolint:all\nfunc f() {\n\t//lint:ignore X why\n\tg() //nolint:errcheck\n}',
+        ),
     ],
 )
 def test_layout_and_comments_do_not_change_the_hashes(one: str, other: str) -> None:
