@@ -37,7 +37,7 @@ class ProductionKind(StrEnum):
     SCALA = 'scala'
     RESOURCE = 'resource'  # a file that is shipped as it is, or with values filled in
     TEMPLATE = 'template'  # a grammar, schema or template of which the build makes code or text
-    OTHER = 'other'  # beside the code; only a test's verdict shows whether it matters
+    OTHER = 'other'  # assembly; or beside the code, and a test's verdict shows that it matters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -232,8 +232,8 @@ class PairRow:
         tuple[str, ...] | None,
         Column(
             'What differs of production: `code` for files of the language, `kotlin`, `groovy`,'
-            ' `scala`, `resource`, `template` for grammars and the like, and `other` if a test'
-            ' breaks by a file that no rule names. Empty if nothing does, null in what was mined'
+            ' `scala`, `resource`, `template` for grammars and the like, and `other` for assembly,'
+            ' and if a test breaks by a file that no rule names. Empty if nothing does, null in what was mined'
             ' before this column.'
         ),
     ] = None

@@ -207,6 +207,26 @@ def test_embedded_file_of_any_content_counts(tmp_path: Path, after: bytes | None
     assert diffed(tmp_path, old, {'a.tmpl': after}, code=False).source_changed
 
 
+@pytest.mark.parametrize(
+    ('path', 'is_code'),
+    [
+        ('sum_amd64.s', True),
+        ('sum.h', True),
+        ('_old.s', False),
+        ('testdata/sum.s', False),
+        ('notes/sum.s', False),
+        ('sum.md', False),
+    ],
+)
+def test_changed_assembly_of_a_package_is_a_change_of_the_code(
+    tmp_path: Path, path: str, is_code: bool
+) -> None:
+    test = 'package sum\n\nimport "testing"\n\nfunc TestNew(t *testing.T) { t.Log(Sum(1)) }\n'
+    found = diffed(tmp_path, {path: '1\n'}, {path: '2\n', 'new_test.go': test}, code=False)
+    assert (found.source_changed, found.kinds) == (is_code, ('other',) if is_code else ())
+    assert changes(found)['TestNew'] == 'inserted'
+
+
 def test_file_of_a_nested_module_is_not_embedded(tmp_path: Path) -> None:
     nested = {'in/go.mod': 'module example.org/in\n', 'in/a.tmpl': 'Dear\n'}
     old = {'card.go': embedding('sum', 'in'), 'card_test.go': CARD, **nested}

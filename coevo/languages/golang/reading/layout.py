@@ -44,6 +44,8 @@ def may_declare_tests(path: str) -> bool:
 
 
 SUFFIX = '.go'
+# What the go command puts into a package beside Go, without C: assembly, its headers, and objects.
+ASSEMBLED = ('.s', '.h', '.syso')
 TESTDATA = 'testdata'
 VENDOR = 'vendor'
 GO_MOD, GO_WORK = 'go.mod', 'go.work'

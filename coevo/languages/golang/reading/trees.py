@@ -23,6 +23,7 @@ from coevo.languages.golang.reading.imports import (
     parse_module_path,
 )
 from coevo.languages.golang.reading.layout import (
+    ASSEMBLED,
     GO_MOD,
     TEST_SUFFIX,
     VENDOR,
@@ -44,7 +45,7 @@ from coevo.languages.located_types import (
     index_test_types,
     list_paths_of_side,
 )
-from coevo.languages.reading import Side
+from coevo.languages.reading import ProductionKind, Side
 from coevo.model.records import FileOrigin, compute_short_hash
 
 _EXTERNAL = '_test'
@@ -63,7 +64,6 @@ class GoTree:
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
     resolve_test_type = find_meant_test_types
-    find_production_kind = find_kind_of_code
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository
@@ -152,6 +152,15 @@ class GoTree:
         if self.belongs_to_tests(path):
             return Side.TEST
         return None if path.endswith(TEST_SUFFIX) else Side.SOURCE
+
+    def find_production_kind(self, path: str) -> ProductionKind | None:
+        """Return CODE for a Go file of the code, and OTHER for assembly beside one; else None."""
+        folder, _, name = path.rpartition('/')
+        entry = self.entries.get(path)
+        if entry is None or entry.mode == LINK or not name.endswith(ASSEMBLED):
+            return find_kind_of_code(self, path)
+        is_compiled = not name.startswith(('_', '.')) and (folder or '.') in self._paths_by_folder
+        return ProductionKind.OTHER if is_compiled and not self.belongs_to_tests(path) else None
 
     def belongs_to_code(self, path: str) -> bool:
         """Return whether a file of any kind belongs to the code: not to the tests."""
