@@ -4,7 +4,8 @@ An isolated cell is a whole-tree cell in which only the targets of one test file
 only they use, come from the other revision (docs/internals/tasks.md). Data that the pair adds to its tests
 goes along (`added_data`). Helpers that it adds go along if a target does not pass without them
 (`added_helpers`). An update takes its whole file along if the new code breaks all tests of its old
-class (`find_methods_of_broken_classes`). If an isolated cell has another outcome than the whole-tree cell, the
+class (`find_methods_of_broken_classes`). A target that moved goes from its old file if it would be there twice
+(`_remove_moved_tests`). If an isolated cell has another outcome than the whole-tree cell, the
 label depends on other changes of the tests (TestEvo-Bench, 3.2).
 
 The start state of a task is the new tree with its targets reverted or removed.
@@ -13,13 +14,14 @@ The start state of a task is the new tree with its targets reverted or removed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from coevo.git.repository import Repository, find_old_path, load_content
 from coevo.languages.cells import CompiledTests
 from coevo.languages.engine import BuiltPair
-from coevo.languages.surgery import Graft, StartStateInvalid
-from coevo.languages.table import get_surgery
+from coevo.languages.surgery import FileSurgery, Graft, StartStateInvalid, StartTarget
+from coevo.languages.table import get_reading, get_surgery
 from coevo.languages.verdicts import PLAIN, RunConditions, Verdict
 from coevo.model.quality import IsolatedCells
 from coevo.model.records import TestMethod
@@ -173,6 +175,9 @@ def _isolate_task(
         name='t_new_c_old_isolated', code_rev=runner.pair.old.rev, demand=is_broken
     )
     new.verdicts |= _run_cell(runner, task, new, files, task.methods)
+    if refused := _find_moved_methods_that_do_not_compile(task, new):
+        files = merge_data(files, _remove_moved_tests(runner, task, files))
+        new.verdicts |= _run_cell(runner, task, new, files, refused)
     helpers = _find_helpers(runner, task, around) if new.list_methods_not_as_demanded() else ()
     more = merge_data(files, helpers)
     helped = (
@@ -324,6 +329,54 @@ def _make_graft(subject: IsolatedSubject) -> Graft:
     return Graft(new=new, old=old if here else None)
 
 
+def _find_moved_methods_that_do_not_compile(
+    task: IsolatedTask, new: _IsolatedCell
+) -> dict[str, TestMethod]:
+    moved = {s.method_id for s in task.subjects if s.old and s.old.test_file != s.new.test_file}
+    return {
+        name: task.methods[name]
+        for name, verdict in new.verdicts.items()
+        if name in moved and verdict.outcome is Outcome.COMPILE_ERROR
+    }
+
+
+def _remove_moved_tests(runner: IsolatedCellRunner, task: IsolatedTask, files: Files) -> Files:
+    """Return the old files from which targets moved, without the tests that the cell's file has, too.
+
+    A package of Go may declare a name only once. A file that cannot be cut is left out.
+
+    files  those of the cell, with the task's test file
+    """
+    repository, old = runner.repository, runner.pair.old.rev
+    cut, text = get_surgery(runner.pair.language), dict(files)[task.test_file] or b''
+    here = {test.name for test in cut.list_other_tests(text, [], task.test_file)}
+    names = get_reading(runner.pair.language).parse(text).names
+    cut_files: list[tuple[str, bytes | None]] = []
+    paths = {subject.old.test_file for subject in task.subjects if subject.old is not None}
+    for path in sorted(paths - dict(files).keys()):
+        source = load_content(repository, old, path)
+        assert source is not None, 'what was changed stands in a file of the old revision'
+        twice = [t for t in _list_tests(source, path, task.module, cut) if t.test_method in here]
+        used = cut.list_names_in_related_files(repository, old, path) | names
+        targets = [StartTarget(method=method) for method in twice]
+        with suppress(StartStateInvalid):
+            cut_files.append((path, cut.make_start_file(source, b'', targets, used_elsewhere=used)))
+    return tuple(cut_files)
+
+
+def _list_tests(source: bytes, path: str, module: str, cut: FileSurgery) -> list[TestMethod]:
+    return [
+        TestMethod(
+            module=module,
+            test_file=path,
+            test_class=test.owner,
+            test_method=test.name,
+            parameters=test.parameters,
+        )
+        for test in cut.list_other_tests(source, [], path)
+    ]
+
+
 def make_whole_file_and_removals(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
     """Return the whole new test file, and None for each old file that it or a target moved from.
 
@@ -383,18 +436,8 @@ def _is_class_broken(
     """
     source = load_content(runner.repository, runner.pair.old.rev, path)
     assert source is not None, 'what was changed stands in a file of the old revision'
-    tests = get_surgery(runner.pair.language).list_other_tests(source, [], path)
-    methods = {
-        str(number): TestMethod(
-            module=module,
-            test_file=path,
-            test_class=class_,
-            test_method=test.name,
-            parameters=test.parameters,
-        )
-        for number, test in enumerate(tests)
-        if test.owner == class_
-    }
+    tests = _list_tests(source, path, module, get_surgery(runner.pair.language))
+    methods = {str(number): test for number, test in enumerate(tests) if test.test_class == class_}
     # In languages that look names up at run time, only a run shows that a name is missing.
     verdicts = runner.run_in_one_process(compiled, methods)
     return bool(methods) and all(
