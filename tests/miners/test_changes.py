@@ -302,6 +302,41 @@ def test_module_inherits_the_folders_that_its_parent_declares(
     assert {candidate.method.module for candidate in change.candidates} <= {'all/sub'}
 
 
+FOLDER = '<testSourceDirectory>{}</testSourceDirectory>'
+PROPERTIES = """<properties><kind>checks</kind><dir>src/${kind}</dir>
+  <endless>${more}</endless><more>${endless}${endless}</more></properties>"""
+PROFILE_END = '</build></profile></profiles>'
+ADDER = """<plugins><plugin><artifactId>build-helper-maven-plugin</artifactId><executions>
+  <execution><goals><goal>add-test-source</goal></goals><configuration><sources>
+    <source>{}</source></sources></configuration></execution>
+</executions></plugin></plugins>"""
+
+
+@pytest.mark.parametrize(
+    ('declaration', 'candidates'),
+    [
+        (f'{PROPERTIES}<build>{FOLDER.format("${project.basedir}/${dir}/java")}</build>', 1),
+        (f'<build>{FOLDER.format("src/${unknown}/java")}</build>', 0),
+        (f'{PROPERTIES}<build>{FOLDER.format("src/${endless}/java")}</build>', 0),
+        (f'<build>{FOLDER.format("../src/checks/java")}</build>', 0),
+        (f'<build>{ADDER.format("src/checks/java")}</build>', 1),
+        (f'{PROPERTIES}<build>{ADDER.format("${project.basedir}/${dir}/java/")}</build>', 1),
+        (f'<profiles><profile><build>{ADDER.format("src/checks/java")}{PROFILE_END}', 1),
+        (f'<build>{ADDER.format("src/checks/java").replace("add-test", "add")}</build>', 0),
+    ],
+)
+def test_folders_of_tests_are_found_behind_properties_and_in_build_helper(
+    tmp_path: Path, declaration: str, candidates: int
+) -> None:
+    old = {
+        'sub/pom.xml': f'<project>{declaration}</project>',
+        'sub/src/main/java/Foo.java': FOO,
+        'sub/src/checks/java/FooTest.java': java_class(ONE),
+    }
+    change = diffed(tmp_path, old, {'sub/src/main/java/Foo.java': FOO2})
+    assert len(change.candidates) == candidates
+
+
 def test_tests_among_the_sources_are_candidates_of_that_origin(tmp_path: Path) -> None:
     kit = 'sub/src/main/java/p/Kit.java'
     old = {'Foo': FOO, 'sub/pom.xml': '<project/>', kit: java_class(ONE, TWO, name='Kit')}

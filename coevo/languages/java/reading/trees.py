@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
 from xml.etree import ElementTree
@@ -145,13 +145,18 @@ class JavaTree:
         As in Maven, a parent's folder is one of the module that inherits it.
         """
         declared: dict[str, tuple[DeclaredFolder, ...]] = {}
+        properties: dict[str, str] = {}
+        added: list[DeclaredFolder] = []
         for pom in self._iterate_poms(module):
             declared = {**pom.folders, **declared}
+            properties = {**pom.properties, **properties}
+            added += pom.added_folders
+        folders = [folder for element, _, _ in _DECLARING for folder in declared.get(element, ())]
         prefix = '' if module == '.' else f'{module}/'
         return [
-            replace(folder, path=f'{prefix}{folder.path}')
-            for element, _, _ in _DECLARING
-            for folder in declared.get(element, ())
+            replace(folder, path=f'{prefix}{path}/')
+            for folder in (*added, *folders)
+            if (path := _fill_in_folder(folder.path, properties))
         ]
 
     def _iterate_poms(self, module: str) -> Iterator[_Pom]:
@@ -201,13 +206,19 @@ def open_tree(repository: Repository, rev: str) -> JavaTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pom:
-    """The folders that a POM declares, by element of `_DECLARING`, and where its parent should be.
+    """The folders that a POM declares, and where its parent should be.
 
-    parent  the path from the folder of this POM; None if it has no parent beside it
+    Paths of folders are as the POM writes them.
+
+    folders        by element of `_DECLARING`
+    added_folders  those that executions of build-helper-maven-plugin add, also in profiles
+    parent         the path from the folder of this POM; None if it has no parent beside it
     """
 
     name: str
     folders: Mapping[str, tuple[DeclaredFolder, ...]]
+    added_folders: tuple[DeclaredFolder, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
     parent: str | None = None
     parent_name: str = ''
 
@@ -219,6 +230,20 @@ _DECLARING = (
     ('testResources/{*}testResource/{*}directory', Side.TEST, True),
     ('resources/{*}resource/{*}directory', Side.SOURCE, True),
 )
+
+# The goals of build-helper-maven-plugin that add folders: the elements of these in the
+# configuration, their side, and whether they hold resources.
+_ADDING = {
+    'add-test-source': ('sources/{*}source', Side.TEST, False),
+    'add-source': ('sources/{*}source', Side.SOURCE, False),
+    'add-test-resource': ('resources/{*}resource/{*}directory', Side.TEST, True),
+    'add-resource': ('resources/{*}resource/{*}directory', Side.SOURCE, True),
+}
+_ADDER = 'build-helper-maven-plugin'
+_PLACEHOLDER = re.compile(r'\$\{([^${}]+)\}')
+# A property may name another; properties that name each other have no end, and may grow.
+_MOST_FILLINGS = 8
+_LONGEST_FOLDER = 4096
 
 
 @lru_cache(maxsize=1024)
@@ -237,18 +262,56 @@ def _parse_pom(content: bytes) -> _Pom | None:
     return _Pom(
         name=_find_text(root, 'artifactId'),
         folders=folders,
+        added_folders=tuple(_iterate_added_folders(root)),
+        properties={
+            element.tag.rpartition('}')[2]: text
+            for element in root.iterfind('{*}properties/*')
+            if len(text := (element.text or '').strip()) <= _LONGEST_FOLDER
+        },
         parent=parent,
         parent_name=parent_name,
     )
+
+
+def _iterate_added_folders(root: ElementTree.Element) -> Iterator[DeclaredFolder]:
+    """Yield the folders that executions of build-helper-maven-plugin add, also in profiles."""
+    for plugin in root.iterfind('.//{*}plugin'):
+        if _find_text(plugin, 'artifactId') == _ADDER:
+            for execution in plugin.iterfind('{*}executions/{*}execution'):
+                yield from _iterate_folders_of_execution(execution)
+
+
+def _iterate_folders_of_execution(execution: ElementTree.Element) -> Iterator[DeclaredFolder]:
+    for goal in execution.iterfind('{*}goals/{*}goal'):
+        adding = _ADDING.get((goal.text or '').strip())
+        if adding is not None:
+            names, side, is_resource = adding
+            elements = execution.findall(f'{{*}}configuration/{{*}}{names}')
+            yield from _iterate_folders(elements, side, is_resource=is_resource)
 
 
 def _iterate_folders(
     elements: Sequence[ElementTree.Element], side: Side, *, is_resource: bool
 ) -> Iterator[DeclaredFolder]:
     for element in elements:
-        folder = _BASEDIR.sub('', (element.text or '').strip()).strip('/')
-        if folder and '$' not in folder:
-            yield DeclaredFolder(path=f'{folder}/', side=side, is_resource=is_resource)
+        path = (element.text or '').strip()
+        if path:
+            yield DeclaredFolder(path=path, side=side, is_resource=is_resource)
+
+
+def _fill_in_folder(text: str, properties: Mapping[str, str]) -> str:
+    """Return a folder of a POM relative to the POM's own folder, with its properties filled in.
+
+    Returns '' for the POM's own folder, and if a placeholder is left over or the folder lies
+    outside.
+    """
+    for _ in range(_MOST_FILLINGS):
+        if len(text) > _LONGEST_FOLDER:
+            return ''
+        text = _BASEDIR.sub('', text)
+        text = _PLACEHOLDER.sub(lambda match: properties.get(match[1], match[0]), text)
+    path = posixpath.normpath(text.strip('/')) if text.strip('/') else '.'
+    return '' if '$' in path or path.split('/')[0] in ('.', '..') else path
 
 
 def _find_parent_pom_and_name(root: ElementTree.Element) -> tuple[str | None, str]:
