@@ -337,6 +337,31 @@ def test_folders_of_tests_are_found_behind_properties_and_in_build_helper(
     assert len(change.candidates) == candidates
 
 
+@pytest.mark.parametrize(
+    ('annotated', 'imported', 'candidates'),
+    [
+        ('@org.junit.jupiter.api.Test', 'kit.Fast', 1),
+        ('@org.junit.jupiter.api.Test', 'kit.*', 1),
+        ('@org.junit.jupiter.api.Test', 'another.Fast', 0),
+        ('@org.junit.jupiter.api.Tag("fast")', 'kit.Fast', 0),
+    ],
+)
+def test_annotation_that_another_module_publishes_marks_tests(
+    tmp_path: Path, annotated: str, imported: str, candidates: int
+) -> None:
+    old = {
+        'kit/pom.xml': '<project/>',
+        'kit/src/main/java/kit/Fast.java': f'package kit; {annotated} public @interface Fast {{}}',
+        'sub/pom.xml': '<project/>',
+        'sub/src/main/java/p/Foo.java': f'package p; {FOO}',
+        'sub/src/test/java/p/FooTest.java': (
+            f'package p; import {imported}; {java_class(ONE.replace("@Test", "@Fast"))}'
+        ),
+    }
+    change = diffed(tmp_path, old, {'sub/src/main/java/p/Foo.java': f'package p; {FOO2}'})
+    assert len(change.candidates) == candidates
+
+
 def test_tests_among_the_sources_are_candidates_of_that_origin(tmp_path: Path) -> None:
     kit = 'sub/src/main/java/p/Kit.java'
     old = {'Foo': FOO, 'sub/pom.xml': '<project/>', kit: java_class(ONE, TWO, name='Kit')}

@@ -46,7 +46,6 @@ class JavaTree:
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
-    resolve_test_type = find_meant_test_types
     find_types_sharing_fixtures = find_no_companions
     find_embedders = find_no_embedders
 
@@ -173,6 +172,27 @@ class JavaTree:
                 return
             path = posixpath.normpath(posixpath.join(posixpath.dirname(path), pom.parent))
             name = pom.parent_name
+
+    def resolve_test_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
+        """Return the types of the test tree that a simple name may refer to in a file.
+
+        If there are none, return the annotations of this name among the sources: a module may
+        publish annotations for tests of other modules.
+        """
+        return find_meant_test_types(self, path, simple) or tuple(
+            located
+            for source in self._source_paths_by_stem.get(simple, ())
+            for type_ in self.parse_file(source).types
+            if type_.kind == 'annotation' and type_.simple == simple
+            if self.is_visible(path, located := LocatedType(source, type_))
+        )
+
+    @cached_property
+    def _source_paths_by_stem(self) -> dict[str, list[str]]:
+        paths: dict[str, list[str]] = {}
+        for path in self.list_paths(Side.SOURCE):
+            paths.setdefault(PurePosixPath(path).stem, []).append(path)
+        return paths
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Return whether the code of a file may refer to a type by its simple name.
