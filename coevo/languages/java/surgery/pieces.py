@@ -253,14 +253,18 @@ def _get_span(member: Member) -> Span:
     return member.start_byte, member.end_byte
 
 
+# Annotations that take arguments from a member with the test's name if they name none.
+_NAMED_AFTER_TEST = frozenset({'MethodSource', 'FieldSource'})
+
+
 def _find_used_names(member: Member) -> frozenset[str]:
     """Return the names that a member uses.
 
-    Its own name counts only if it invokes an overload, or if its @MethodSource defaults to that
-    name.
+    Its own name counts only if it invokes an overload, or if an annotation for its arguments
+    defaults to that name.
     """
     own = {member.name}
-    if member.name in member.calls or 'MethodSource' in member.annotations:
+    if member.name in member.calls or not _NAMED_AFTER_TEST.isdisjoint(member.annotations):
         own = set()
     return (member.names - own) | _find_identifiers_in_strings(member.strings)
 

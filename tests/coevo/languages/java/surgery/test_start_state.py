@@ -135,6 +135,31 @@ def test_rule_and_method_source_are_removed_with_their_target() -> None:
     assert start.decode() == java(SIBLING)
 
 
+@pytest.mark.parametrize(
+    ('annotation', 'arguments'),
+    [
+        ('MethodSource', 'static Stream<Integer> sells() { return Stream.of(1); }'),
+        ('FieldSource', 'static final Stream<Integer> sells = Stream.of(1);'),
+    ],
+)
+def test_arguments_that_are_named_after_the_target_are_removed_with_it(
+    annotation: str, arguments: str
+) -> None:
+    new = java(
+        f'{SIBLING}'
+        f'    @ParameterizedTest @{annotation} public void sells(int n) {{ Shop.sell(n); }}\n'
+        f'    {arguments}\n',
+        imports='import java.util.stream.Stream;\n',
+    )
+    start = make_start_file(
+        new.encode(),
+        java(SIBLING).encode(),
+        [StartTarget(method=method('sells', 'p.ShopTest', 'int'))],
+    )
+    assert start is not None
+    assert start.decode() == java(SIBLING)
+
+
 def test_field_declaration_of_two_names_is_removed_only_as_a_whole() -> None:
     new = java(
         '    private int a = 1, b = 2;\n'
