@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
@@ -387,11 +387,16 @@ def _parse_level(text: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
+def list_javac_options(
+    compiler: Mapping[str, object], tools: Toolchain, locate_in_tree: Callable[[str], str]
+) -> Iterator[str]:
     """Yield javac's options for a module, from the settings of its compiler plugin.
 
-    These are language level, encoding (UTF-8 if none is set), annotation processors that are in the
-    repository of libraries, and the POM's own arguments. The class path is not included.
+    These are language level, encoding (UTF-8 if none is set), annotation processors that are
+    libraries or outputs of other modules, and the POM's own arguments. The class path is not
+    included.
+
+    locate_in_tree  returns the sandbox path of a file of the built code, by its path in the tree
     """
     yield from _list_level_options(compiler, tools)
     yield from ('-encoding', str(compiler.get('encoding') or 'UTF-8'))
@@ -401,8 +406,7 @@ def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iter
         yield f'-proc:{compiler["proc"]}'
     processor_path = compiler.get('processor_path')
     if isinstance(processor_path, list) and processor_path:
-        library_paths = (locate_library(str(path)) for path in processor_path)
-        places = [f'{REPOSITORY}/{path}' for path in library_paths if path]
+        places = _locate_processors(map(str, processor_path), locate_in_tree)
         yield from ('-processorpath', os.pathsep.join(places))
     processors = compiler.get('processors')
     if isinstance(processors, list) and processors:
@@ -410,6 +414,15 @@ def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iter
     arguments = compiler.get('arguments')
     if isinstance(arguments, list):
         yield from map(str, arguments)
+
+
+def _locate_processors(paths: Iterable[str], locate_in_tree: Callable[[str], str]) -> Iterator[str]:
+    tree = _ModuleFolder('.')
+    for path in paths:
+        if (library := locate_library(path)) is not None:
+            yield f'{REPOSITORY}/{library}'
+        elif tree.contains(path):
+            yield locate_in_tree(tree.make_relative(path))
 
 
 def _list_level_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:

@@ -249,7 +249,13 @@ class JavaCells:
         places = launcher.list_compile_class_path(known, code, siblings, code_edits.classes)
         return JavacSettings(
             class_path=tuple(places),
-            options=tuple(list_javac_options(known.compiler, launcher.toolchain)),
+            options=tuple(
+                list_javac_options(
+                    known.compiler,
+                    launcher.toolchain,
+                    lambda path: launcher.locate_in_sandbox(code.code / path),
+                )
+            ),
             without=tuple(launcher.locate_in_sandbox(tests.tests / path) for path, _ in changed),
         )
 

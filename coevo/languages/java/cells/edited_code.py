@@ -328,7 +328,11 @@ class CodeEditor:
         settings = module.main_compiler or module.compiler
         debug = settings.get('debug')
         options = (
-            *list_javac_options(settings, launcher.toolchain),
+            *list_javac_options(
+                settings,
+                launcher.toolchain,
+                lambda path: launcher.locate_in_sandbox(self._code.code / path),
+            ),
             *([str(debug)] if debug else ()),
         )
         return JavacSettings(

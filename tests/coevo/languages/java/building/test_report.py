@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +10,13 @@ import pytest
 from coevo.languages.java.building.report import (
     ReportedClassPathEntry,
     SurefireSettings,
+    list_javac_options,
     list_left_out_plugins,
     parse_modules,
     take_suite_parameters,
 )
+from coevo.languages.java.places import REPOSITORY
+from coevo.languages.java.tools.toolchain import Toolchain
 
 
 def project(module: str, **changed: Any) -> dict[str, Any]:
@@ -49,6 +53,26 @@ def entry(path: str, module: str | None = None) -> dict[str, Any]:
         'module': module,
         'kind': 'artifact',
     }
+
+
+def test_processors_are_libraries_or_files_of_the_tree() -> None:
+    place = Path('/nowhere')
+    tools = Toolchain(
+        java_home=place,
+        jdk='17.0.15',
+        tools_home=place,
+        maven_home=place,
+        tools=place,
+        libraries=place,
+    )
+    paths = [
+        f'{REPOSITORY}/g/a.jar',
+        '/w/build/maker/target/classes',
+        '/usr/b.jar',
+        '/w/build/../c',
+    ]
+    options = [*list_javac_options({'processor_path': paths}, tools, '/code/{}'.format)]
+    assert options[-2:] == ['-processorpath', f'{REPOSITORY}/g/a.jar:/code/maker/target/classes']
 
 
 @pytest.mark.parametrize('name', ['../other', '../../../etc', '/etc', 'a/../../b'])

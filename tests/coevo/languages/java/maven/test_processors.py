@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.model.words import Label, Outcome
-from tests.coevo.languages.java.maven.test_shapes import JUNIT4, module, root
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4, module, root, sibling
 from tests.once import mined_once
 from tests.projects import Mined, write
 
@@ -34,6 +34,26 @@ MORE_TESTS = """<plugin><groupId>org.codehaus.mojo</groupId>
       <goals><goal>add-test-source</goal></goals>
       <configuration><sources><source>src/integration-test/java</source></sources></configuration>
     </execution></executions></plugin>"""
+PATH_IN_REACTOR = COMPILER.format("""<source>8</source><target>8</target><annotationProcessorPaths>
+    <path><groupId>shop</groupId><artifactId>maker</artifactId><version>7</version></path>
+    </annotationProcessorPaths>""")
+PROCESSORS = 'META-INF/services/javax.annotation.processing.Processor'
+MAKER = """package shop;
+import java.io.*; import java.util.*; import javax.annotation.processing.*;
+import javax.lang.model.element.*;
+@SupportedAnnotationTypes("shop.Made") public class Maker extends AbstractProcessor {
+    @Override public boolean process(Set<? extends TypeElement> found, RoundEnvironment round) {
+        for (Element one : round.getElementsAnnotatedWith(Made.class)) {
+            String name = one.getSimpleName() + "Made";
+            try (Writer out = processingEnv.getFiler()
+                    .createSourceFile("shop." + name, one).openWriter()) {
+                out.write("package shop; class " + name + " { static int PRICE = %d; }");
+            } catch (IOException e) { throw new UncheckedIOException(e); }
+        }
+        return true;
+    }
+}
+"""
 FILTERED_TESTS = """<testResources><testResource><directory>src/test/resources</directory>
     <filtering>true</filtering></testResource></testResources>"""
 
@@ -59,7 +79,7 @@ def tree(number: int) -> dict[str, str | bytes | None]:
     """Every test expects the price of its revision, by way of what was generated."""
     equals = f'assertEquals({number}, {{}});'
     return {
-        'pom.xml': root('lombok', 'mapper', 'value', 'named', 'more', 'strict'),
+        'pom.xml': root('lombok', 'mapper', 'value', 'named', 'more', 'strict', 'maker', 'made'),
         'lombok/pom.xml': module(
             'lombok', JUNIT4 + library('org.projectlombok', 'lombok', '1.18.34'), LEVEL_8
         ),
@@ -91,6 +111,15 @@ def tree(number: int) -> dict[str, str | bytes | None]:
                 'org.mapstruct.factory.Mappers.getMapper(Copier.class)'
                 '.copy(new Copier.From()).getPrice()'
             ),
+        ),
+        'maker/pom.xml': module('maker', '', COMPILER.format('<proc>none</proc>')),
+        'maker/src/main/java/shop/Made.java': 'package shop; public @interface Made {}',
+        'maker/src/main/java/shop/Maker.java': MAKER % number,
+        f'maker/src/main/resources/{PROCESSORS}': 'shop.Maker',
+        'made/pom.xml': module('made', JUNIT4 + sibling('maker'), PATH_IN_REACTOR),
+        'made/src/test/java/shop/Sign.java': 'package shop; @Made class Sign {}',
+        'made/src/test/java/shop/MadeTest.java': written(
+            'Made', 'madeByASibling', equals.format('SignMade.PRICE')
         ),
         'value/pom.xml': module(
             'value', JUNIT4 + library('org.immutables', 'value', '2.10.1'), LEVEL_8
@@ -138,7 +167,8 @@ def test_every_module_with_generated_code_is_built(processors: Mined) -> None:
 
 
 @pytest.mark.parametrize(
-    'name', ['lomboked', 'mapped', 'immutable', 'inAModule', 'elsewhere', 'strictly']
+    'name',
+    ['lomboked', 'mapped', 'immutable', 'inAModule', 'elsewhere', 'strictly', 'madeByASibling'],
 )
 def test_test_on_generated_code_gets_the_label_update(processors: Mined, name: str) -> None:
     row = processors.method(name)
