@@ -37,6 +37,8 @@ OUTPUT = re.compile(r'\s*(unordered )?output:', re.IGNORECASE)
 # https://pkg.go.dev/cmd/compile#hdr-Compiler_Directives, https://pkg.go.dev/cmd/go#hdr-Build_constraints
 # Others, such as `//nolint:all`, are for other tools: no build and no test reads them.
 _DIRECTIVE = re.compile(rb'//(?:go:[a-z0-9]|export |line )|//\s*\+build\s')
+# https://go.dev/src/go/ast/ast.go, isDirective: what the text of a comment does not contain.
+_TOOL_DIRECTIVE = re.compile(rb'//(?:[a-z0-9]+:[a-z0-9]|(?:line|extern|export) )')
 _LITERALS = frozenset(
     {'interpreted_string_literal', 'raw_string_literal', 'rune_literal', 'int_literal'}
     | {'float_literal', 'imaginary_literal'}
@@ -51,7 +53,6 @@ _CONDITIONS = frozenset(
     | {('expression_switch_statement', 'value')}
 )
 # The kinds of nodes around a comment that is directly in the body of a function.
-_IN_BODY: tuple[list[str], ...] = ([], ['statement_list'])
 _CLOSING = frozenset({')', ']', '}'})
 # tree-sitter reads a call of a generic function with type arguments as a conversion.
 _MAKING = frozenset({'composite_literal', 'type_conversion_expression'})
@@ -137,12 +138,56 @@ def _get_leaves_cache(text: bytes) -> _LeavesCache:
     return _LeavesCache()
 
 
+def _find_output_comments(declaration: Node, source: bytes) -> frozenset[int]:
+    """Return the starts of the comments that declare the output of an example; else none.
+
+    They are the last group of comments in its body, at any depth, if it begins with `Output:`
+    behind directives. Comments are a group if only the end of a line is between them. A comment
+    behind code is no part of a group that begins in the next line.
+    """
+    name, body = (declaration.child_by_field_name(field) for field in ('name', 'body'))
+    is_function = declaration.type == 'function_declaration'
+    if not is_function or name is None or body is None or not name.text:
+        return frozenset()
+    if not name.text.startswith(b'Example'):
+        return frozenset()
+    group: list[Node] = []
+    most_lines = 0
+    for comment in _list_comments(body):
+        last = group[-1] if group else None
+        if (
+            last is None
+            or source[last.end_byte : comment.start_byte].strip()
+            or comment.start_point.row - last.end_point.row > most_lines
+        ):
+            group = []
+            line_start = source.rfind(b'\n', 0, comment.start_byte) + 1
+            most_lines = 0 if source[line_start : comment.start_byte].strip() else 1
+        group.append(comment)
+    texts = [source[each.start_byte : each.end_byte] for each in group]
+    first = next((text for text in texts if not _TOOL_DIRECTIVE.match(text)), b'')
+    if OUTPUT.match(_strip_comment(first.decode(errors='replace'))) is None:
+        return frozenset()
+    return frozenset(each.start_byte for each in group)
+
+
+def _list_comments(node: Node) -> Iterator[Node]:
+    """Yield the comments inside a node, in the order of the text."""
+    waiting = [node]
+    while waiting:
+        below = waiting.pop()
+        if below.type == 'comment':
+            yield below
+        waiting += reversed(below.children)
+
+
 class _GoTokenWalk:
     """A walk through one top-level declaration or comment of a file, which collects its tokens."""
 
     def __init__(self, root: Node, node: Node, source: bytes) -> None:
         self._source = source
         self._base = node.start_byte
+        self._output_comments = _find_output_comments(node, source)
         self.leaves = _GoLeaves()
         self._stack = [_Frame(root, root.type, None)]
         self._scopes = LocalScopes()
@@ -204,24 +249,8 @@ class _GoTokenWalk:
         text = self._read_text(node)
         if _DIRECTIVE.match(text.encode(errors='replace')):
             self._append_token(node.start_byte, ' '.join(text.split()))
-        elif self._is_example_output(node):
+        elif node.start_byte in self._output_comments:
             self._append_token(node.start_byte, '// ' + _strip_comment(text))
-
-    def _is_example_output(self, node: Node) -> bool:
-        """Return whether a comment is one of the lines that declare an example's output.
-
-        They are a group of comments directly in the body of a function, the first of which begins
-        with `Output:`.
-        """
-        kinds = [frame.kind for frame in self._stack[1:]]
-        if kinds[:2] != ['function_declaration', 'block'] or kinds[2:] not in _IN_BODY:
-            return False
-        above = node
-        while (before := above.prev_sibling) is not None and before.type == 'comment':
-            if before.end_point.row + 1 < above.start_point.row:
-                break
-            above = before
-        return OUTPUT.match(_strip_comment(self._read_text(above))) is not None
 
     def _add_literal(self, node: Node, kind: str) -> None:
         text, string = self._read_text(node), None

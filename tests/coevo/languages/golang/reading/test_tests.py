@@ -27,6 +27,9 @@ def run_of(source: str, path: str = 'a/a_test.go') -> list[str]:
         'func ExampleA() {\n\tf()\n\t// Output: a\n}',
         'func ExampleA() {\n\tf()\n\n\t// unordered output:\n\t// a\n}',
         'func Example() {\n\t/*\n\t output: a\n\t*/\n}',
+        'func ExampleA() {\n\tf() // why\n\t// Output: a\n}',
+        'func ExampleA() {\n\tif f() {\n\t\tg()\n\t\t// Output: a\n\t}\n}',
+        'func ExampleA() {\n\t// why\n\tf()\n\t//nolint:all\n\t// Output: a\n}',
         '// why\nfunc TestA(t *testing.T) { t.Skip() }',
     ],
 )
@@ -52,6 +55,8 @@ def test_function_that_go_test_runs_is_a_test(source: str) -> None:
         'func ExampleA() {\n\t// Output of f:\n\tf()\n}',
         'func ExampleA(n int) {\n\t// Output: a\n}',
         'func ExampleA() {\n\t// by the way\n\t// Output: a\n}',
+        'func ExampleA() {\n\tf()\n\t// Output: a\n\n\t// by the way\n}',
+        'func ExampleA() {\n\t// Output: a\n\tf() // why\n}',
         'var TestA = func(t *testing.T) {}',
     ],
 )
