@@ -1,12 +1,12 @@
 """Run isolated cells and start states of the methods with a track.
 
 An isolated cell is a whole-tree cell in which only the targets of one test file and track, and what
-only they use, come from the other revision (docs/internals/tasks.md). Data that the pair adds to its tests
-goes along (`added_data`). Helpers that it adds go along if a target does not pass without them
-(`added_helpers`). An update takes its whole file along if the new code breaks all tests of its old
-class (`find_methods_of_broken_classes`). A target that moved goes from its old file if it would be there twice
-(`_remove_moved_tests`). If an isolated cell has another outcome than the whole-tree cell, the
-label depends on other changes of the tests (TestEvo-Bench, 3.2).
+only they use, come from the other revision (docs/internals/tasks.md). Data that the pair adds to
+its tests goes along, and helpers that it adds if a target does not pass without them
+(`coevo.starts.added_files`). An update takes its whole file along if the new code breaks all tests
+of its old class (`find_methods_of_broken_classes`). A moved target is taken out of its old file if
+it would be there twice (`_remove_moved_tests`). If an isolated cell has another outcome than the
+whole-tree cell, the label depends on other changes of the tests (TestEvo-Bench, 3.2).
 
 The start state of a task is the new tree with its targets reverted or removed.
 """
