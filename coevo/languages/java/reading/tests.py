@@ -30,7 +30,10 @@ TEST_ANNOTATIONS = frozenset(
     }
 )
 # Test annotations whose names other libraries use for something else, by their package.
-_AMBIGUOUS = {'net.jqwik.api': frozenset({'Example', 'Property'})}
+_AMBIGUOUS = {
+    'net.jqwik.api': frozenset({'Example', 'Property'}),
+    'com.pholser.junit.quickcheck': frozenset({'Property'}),
+}
 # Annotations whose engines run static methods.
 _STATIC = frozenset({'ArchTest'})
 FIXTURE_ANNOTATIONS = frozenset(

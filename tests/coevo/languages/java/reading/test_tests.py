@@ -120,6 +120,12 @@ def test_jqwik_properties_are_tests_only_if_imported() -> None:
     assert found_in(f'import net.jqwik.api.Property; {source}') == ['A#m', 'A#n']
 
 
+def test_properties_of_junit_quickcheck_are_tests_only_if_imported() -> None:
+    source = 'class A { @Property public void m(int i) {} }'
+    assert found_in(f'import com.pholser.junit.quickcheck.Property; {source}') == ['A#m']
+    assert found_in(f'import org.example.Property; {source}') == []
+
+
 def test_testng_annotation_on_a_class_makes_its_public_methods_tests() -> None:
     source = """import org.testng.annotations.*;
     @Test(groups = "fast") public class A extends Base {
