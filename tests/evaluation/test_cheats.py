@@ -47,7 +47,7 @@ GRADED = (
     'dis',
     'names by getattr',
     'names anywhere',
-    'size at least',
+    'length of co_code at least',
     'gold',
     'mock of a global',
     'snapshot',
