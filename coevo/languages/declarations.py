@@ -130,7 +130,7 @@ class DeclaredType:
         return '.'.join((self.package, *parts) if self.package else parts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class SourceFile:
     """A parsed source file.
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
+from weakref import WeakValueDictionary
 from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
@@ -60,7 +61,11 @@ class JavaTree:
     def parse_file(self, path: str) -> SourceFile:
         """Return the declarations of a Java file of the revision; each file is parsed once."""
         if path not in self._files:
-            self._files[path] = parse(self.read_content(path))
+            oid = self.entries[path].oid
+            file = _PARSED_FILES.get(oid)
+            if file is None:
+                file = _PARSED_FILES[oid] = parse(self.read_content(path))
+            self._files[path] = file
         return self._files[path]
 
     def read_content(self, path: str) -> bytes:
@@ -216,6 +221,11 @@ class JavaTree:
             return True
         holders = {type_.package, type_.canonical_name.rpartition('.')[0]}
         return any(i.name == '*' and i.text in holders for i in file.imports)
+
+
+# The parsed files of the open trees, by the ids of their blobs. A walk reads all files of a tree in
+# order, so that a cache of the latest files has none of them once a project has more than it holds.
+_PARSED_FILES: WeakValueDictionary[str, SourceFile] = WeakValueDictionary()
 
 
 @lru_cache(maxsize=4)

@@ -88,7 +88,10 @@ def test_layout_and_comments_do_not_change_the_hashes(one: str, other: str) -> N
         ('func f() { a\n(b) }', 'func f() { a(b) }'),
         ('func f() { g("a") }', 'func f() { g("b") }'),
         ('func f() { g("a") }', 'func f() { g(`a`) }'),
-        ('func ExampleF() {\n\tg()\n\t// Output: a\n}', 'func ExampleF() {\n\tg()\n\t// Output: b\n}'),
+        (
+            'func ExampleF() {\n\tg()\n\t// Output: a\n}',
+            'func ExampleF() {\n\tg()\n\t// Output: b\n}',
+        ),
         (
             'func ExampleF() {\n\tg()\n\t// Output:\n\t// a\n}',
             'func ExampleF() {\n\tg()\n\t// Output:\n\t// b\n}',
