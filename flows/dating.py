@@ -15,7 +15,7 @@ from coevo.storage.dates import RowDates
 from coevo.storage.months import MonthRecord
 from coevo.storage.store import Store
 from flows.clones import ReleaseClones
-from flows.histories import make_history_job, search_histories
+from flows.histories import search_histories
 from miners.cloning.clones import Clone
 from miners.cloning.mirror_git import list_clone_refs, load_crawl_time
 from miners.dates.clone_search import SearchedClone
@@ -102,8 +102,8 @@ class ReleaseDates:
                 own = (row for row in _list_rows_to_date(rows, repo) if row.language == language)
                 update_wanted_bodies(self._store, repo, language, clone, own)
         wanted = load_wanted_prints(self._store)
-        jobs = [
-            make_history_job(repo, self._clones.prepare_search(repo))
+        unsearched = [
+            repo
             for repo in repos
             if dates.is_unsearched(storage, repo)
             or any(
@@ -111,7 +111,14 @@ class ReleaseDates:
                 for language, prints in wanted.items()
             )
         ]
-        search_histories(self._store, jobs, self._processes, self._listener)
+        search_histories(
+            self._store,
+            unsearched,
+            wanted,
+            self._clones.prepare_search,
+            self._processes,
+            self._listener,
+        )
 
     def _lacks_bodies(self, rows: Rows, repo: str) -> bool:
         """Return whether any row of a repository has unknown bodies and no fixed date.

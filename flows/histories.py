@@ -10,8 +10,8 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,70 +31,59 @@ from miners.dates.dating import load_wanted_prints, search_clone_for_bodies
 _STEP = 'histories'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryJob:
-    """A clone to search, in a form that can be sent to another process; see `SearchedClone`."""
-
-    repo: str
-    git_dir: Path
-    crawled_at: datetime
-    refs: tuple[tuple[str, str], ...]
-
-    def open_clone(self) -> SearchedClone:
-        """Open the clone."""
-        return SearchedClone(
-            repository=Repository(self.git_dir), crawled_at=self.crawled_at, refs=self.refs
-        )
-
-
-def make_history_job(repo: str, clone: SearchedClone) -> HistoryJob:
-    """Return the job that searches a clone."""
-    return HistoryJob(
-        repo=repo,
-        git_dir=clone.repository.git_dir,
-        crawled_at=clone.crawled_at,
-        refs=clone.refs,
-    )
+Wanted = Mapping[str, Mapping[str, BodyPrint]]
+"""The bodies to search for, as `load_wanted_prints` returns them."""
 
 
 def search_histories(
-    store: Store, jobs: Sequence[HistoryJob], processes: int, listener: Listener = SILENT
+    store: Store,
+    repos: Sequence[str],
+    wanted: Wanted,
+    prepare: Callable[[str], SearchedClone],
+    processes: int,
+    listener: Listener = SILENT,
 ) -> None:
     """Search each clone for the bodies that the store wants, and write the results to the store.
 
     With one process the clones are searched in this one, one after another. An error or an
     interruption ends all searches; a later call goes on where they were, but for some seconds.
 
+    prepare  returns the clone of a repository; it is asked when the clone is searched, or sent to
+             another process
+
     Raises: Fatal if a clone cannot be read; Transient if a process was killed.
     """
-    if min(processes, len(jobs)) <= 1:
-        wanted = load_wanted_prints(store)
-        for number, job in enumerate(jobs):
-            listener.step(_STEP, number, len(jobs))
-            search_clone_for_bodies(store, job.repo, job.open_clone(), wanted, listener)
+    if min(processes, len(repos)) <= 1:
+        for number, repo in enumerate(repos):
+            listener.step(_STEP, number, len(repos))
+            search_clone_for_bodies(store, repo, prepare(repo), wanted, listener)
     else:
-        _search_in_processes(store.root, jobs, processes, listener)
-    listener.step(_STEP, len(jobs), len(jobs))
+        _search_in_processes(store.root, repos, prepare, processes, listener)
+    listener.step(_STEP, len(repos), len(repos))
 
 
 def _search_in_processes(
-    root: Root, jobs: Sequence[HistoryJob], processes: int, listener: Listener
+    root: Root,
+    repos: Sequence[str],
+    prepare: Callable[[str], SearchedClone],
+    processes: int,
+    listener: Listener,
 ) -> None:
     # A forked process would inherit the locks of this one's threads in any state.
     context = multiprocessing.get_context('spawn')
     is_stopped = context.Event()
     with ProcessPoolExecutor(
-        min(processes, len(jobs)),
+        min(processes, len(repos)),
         mp_context=context,
         initializer=_begin_worker,
         initargs=(root, is_stopped),
     ) as pool:
-        futures = [pool.submit(_search_history, job) for job in jobs]
-        listener.step(_STEP, 0, len(jobs))
         try:
+            futures = [_submit_search(pool, repo, prepare(repo)) for repo in repos]
+            listener.step(_STEP, 0, len(repos))
             for number, future in enumerate(as_completed(futures), start=1):
                 future.result()
-                listener.step(_STEP, number, len(jobs))
+                listener.step(_STEP, number, len(repos))
         except BrokenProcessPool:
             raise Transient(
                 'a process that searched a history was killed, perhaps for want of memory: run the '
@@ -103,6 +92,11 @@ def _search_in_processes(
         finally:
             is_stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _submit_search(pool: ProcessPoolExecutor, repo: str, clone: SearchedClone) -> Future[None]:
+    git_dir = clone.repository.git_dir  # an open repository cannot be sent
+    return pool.submit(_search_history, repo, git_dir, clone.crawled_at, clone.refs)
 
 
 # The rest runs in the other processes.
@@ -115,7 +109,7 @@ class _Stopped(Exception):
 @dataclass(slots=True, kw_only=True)
 class _Worker:
     store: Store
-    wanted: Mapping[str, Mapping[str, BodyPrint]]
+    wanted: Wanted
     is_stopped: Event
 
 
@@ -139,7 +133,9 @@ def _end_with_main_process() -> None:
         os._exit(1)
 
 
-def _search_history(job: HistoryJob) -> None:
+def _search_history(
+    repo: str, git_dir: Path, crawled_at: datetime, refs: tuple[tuple[str, str], ...]
+) -> None:
     worker = _worker
     if worker is None:
         raise AssertionError('the process was not prepared')
@@ -149,9 +145,10 @@ def _search_history(job: HistoryJob) -> None:
         if worker.is_stopped.is_set():
             raise _Stopped
 
+    clone = SearchedClone(repository=Repository(git_dir), crawled_at=crawled_at, refs=refs)
     try:
         search_clone_for_bodies(
-            worker.store, job.repo, job.open_clone(), worker.wanted, Listener(step=check_stopped)
+            worker.store, repo, clone, worker.wanted, Listener(step=check_stopped)
         )
     except Fatal as error:
         # The subclasses take other arguments than the sentence, which unpickling would mix up.

@@ -17,13 +17,14 @@ from coevo.git.repository import Repository
 from coevo.languages.prints import make_body_prints_by_hash
 from coevo.languages.table import get_reading, name_parser_version
 from coevo.model.errors import Fatal
-from coevo.model.listener import Listener
+from coevo.model.listener import SILENT, Listener
 from coevo.storage import dates
 from coevo.storage.dates import WantedBodies, WantedBody
 from coevo.storage.store import Store
-from flows.histories import HistoryJob, make_history_job, search_histories
+from flows.histories import search_histories
 from miners.cloning.mirror_git import list_clone_refs
 from miners.dates.clone_search import SearchedClone
+from miners.dates.dating import load_wanted_prints
 from tests.miners.dates.test_clone_search import day, java, lose, members
 from tests.repos import commit, init
 
@@ -61,16 +62,23 @@ def want(store: Store, *bodies: str) -> None:
     )
 
 
-def make_job(folder: Path, repo: str) -> HistoryJob:
+def open_clone(folder: Path, repo: str) -> SearchedClone:
     repository = Repository(folder / repo / '.git')
-    return make_history_job(
-        repo,
-        SearchedClone(repository=repository, crawled_at=CRAWLED, refs=list_clone_refs(repository)),
+    return SearchedClone(
+        repository=repository, crawled_at=CRAWLED, refs=list_clone_refs(repository)
+    )
+
+
+def search(store: Store, folder: Path, processes: int, listener: Listener = SILENT) -> None:
+    """Search the three repositories in a folder for the bodies that a store wants."""
+    wanted = load_wanted_prints(store)
+    search_histories(
+        store, NAMES, wanted, lambda repo: open_clone(folder, repo), processes, listener
     )
 
 
 @pytest.fixture
-def jobs(tmp_path: Path) -> list[HistoryJob]:
+def folder(tmp_path: Path) -> Path:
     """Three repositories; each adds another of the wanted bodies, and all add `two(2)`."""
     for place, repo in enumerate(NAMES):
         (tmp_path / repo).mkdir(parents=True)
@@ -80,7 +88,7 @@ def jobs(tmp_path: Path) -> list[HistoryJob]:
             body = f'two({number});' if number == 2 else f'one({place});'
             files = {f'A{number}.java': java(body)}
             commit(folder, f'{number}', files, date=day(5 + 3 * number + place))
-    return [make_job(tmp_path, repo) for repo in NAMES]
+    return tmp_path
 
 
 def load_results(store: Store) -> Mapping[str, bytes]:
@@ -98,37 +106,32 @@ def open_store(folder: Path) -> Store:
 
 
 @pytest.mark.parametrize('processes', [2, 8])
-def test_processes_find_what_one_process_finds(
-    jobs: list[HistoryJob], tmp_path: Path, processes: int
-) -> None:
-    alone, several = open_store(tmp_path / 'alone'), open_store(tmp_path / 'several')
+def test_processes_find_what_one_process_finds(folder: Path, processes: int) -> None:
+    alone, several = open_store(folder / 'alone'), open_store(folder / 'several')
     steps: list[tuple[str, int, int]] = []
-    search_histories(alone, jobs, 1)
-    search_histories(several, jobs, processes, Listener(step=lambda *step: steps.append(step)))
+    search(alone, folder, 1)
+    search(several, folder, processes, Listener(step=lambda *step: steps.append(step)))
     assert len(load_results(alone)) == len(NAMES)
     assert load_results(several) == load_results(alone)
     assert steps == [('histories', done, 3) for done in (0, 1, 2, 3, 3)]
 
 
-def test_an_unreadable_clone_ends_the_searches_with_its_sentence(
-    jobs: list[HistoryJob], tmp_path: Path
-) -> None:
-    store = open_store(tmp_path / 'store')
-    lose(tmp_path / NAMES[1], 'A0.java')
+def test_an_unreadable_clone_ends_the_searches_with_its_sentence(folder: Path) -> None:
+    store = open_store(folder / 'store')
+    lose(folder / NAMES[1], 'A0.java')
     with pytest.raises(Fatal, match='is missing or corrupt in the clone'):
-        search_histories(store, jobs, 2)
+        search(store, folder, 2)
 
 
-def test_searches_end_with_a_killed_main_process(jobs: list[HistoryJob], tmp_path: Path) -> None:
+def test_searches_end_with_a_killed_main_process(folder: Path) -> None:
     """A process that waits for a job would otherwise wait for ever."""
-    store = open_store(tmp_path / 'store')
+    store = open_store(folder / 'store')
     program = f"""
 import os, time
 from pathlib import Path
 from coevo.model.listener import Listener
 from coevo.storage.store import Store
-from flows.histories import search_histories
-from tests.flows.test_histories import NAMES, make_job
+from tests.flows.test_histories import search
 
 def wait(name, done, total):
     if done == 1:
@@ -136,13 +139,12 @@ def wait(name, done, total):
         time.sleep(600)
 
 if __name__ == '__main__':
-    jobs = [make_job(Path({str(tmp_path)!r}), repo) for repo in NAMES]
-    search_histories(Store(Path({str(store.root)!r})), jobs, 2, Listener(step=wait))
+    search(Store(Path({str(store.root)!r})), Path({str(folder)!r}), 2, Listener(step=wait))
 """
-    (tmp_path / 'program.py').write_text(program)
+    (folder / 'program.py').write_text(program)
     environment = {**os.environ, 'PYTHONPATH': str(Path(__file__).parents[2])}
     with subprocess.Popen(
-        [sys.executable, str(tmp_path / 'program.py')], env=environment, stdout=subprocess.PIPE
+        [sys.executable, str(folder / 'program.py')], env=environment, stdout=subprocess.PIPE
     ) as main:
         assert main.stdout is not None
         assert main.stdout.readline() == b'\n'
