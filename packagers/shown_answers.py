@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 
 from coevo.git.repository import Repository
@@ -66,6 +66,7 @@ class LeakMeter:
         self._of_blob = cache(self._list_methods_of_blob)
         self._of_text = cache(self._list_methods_of_text)
         self._old = cache(self._list_test_methods_at)
+        self._list_changes = lru_cache(maxsize=4)(repository.list_changes)
 
     def compute_largest_leaked_share(self, rows: Sequence[MethodRow], start: Texts) -> float:
         """Return the largest share of a new test's text that an added method at the start has.
@@ -91,9 +92,7 @@ class LeakMeter:
         old, new = (
             self._reading.open_tree(self._repository, r) for r in (row.old_rev, row.new_rev)
         )
-        changed = [
-            change.path for change in self._repository.list_changes(row.old_rev, row.new_rev)
-        ]
+        changed = [change.path for change in self._list_changes(row.old_rev, row.new_rev)]
         there = [
             shown
             for path in changed
@@ -131,7 +130,7 @@ class LeakMeter:
         A file's name is without its suffixes: `testdata/TestRead.golden` gives `testdata` and
         `TestRead`. Sources of the language are no data.
         """
-        for change in self._repository.list_changes(row.old_rev, row.new_rev):
+        for change in self._list_changes(row.old_rev, row.new_rev):
             if change.old_oid is None and not change.path.endswith(self._reading.SUFFIXES):
                 *folders, name = change.path.split('/')
                 yield from (*folders, name.partition('.')[0])
@@ -145,7 +144,7 @@ class LeakMeter:
         return frozenset().union(
             *(
                 _NAMES.findall(self._repository.blob(change.new_oid).decode(errors='replace'))
-                for change in self._repository.list_changes(row.old_rev, row.new_rev)
+                for change in self._list_changes(row.old_rev, row.new_rev)
                 if change.new_oid is not None
                 and change.path.endswith(self._reading.SUFFIXES)
                 and not _EXAMPLES.isdisjoint(change.path.split('/')[:-1])
