@@ -20,7 +20,12 @@ from enum import Enum
 from random import Random
 
 from coevo.git.repository import Repository
-from coevo.languages.measures import LocatedDeclaration, PlaceboKind, find_same_member
+from coevo.languages.measures import (
+    LocatedDeclaration,
+    PlaceboInsertion,
+    PlaceboKind,
+    find_same_member,
+)
 from coevo.languages.reading import LanguageReading
 from coevo.languages.rewriters import IDLE_COPYING, REWRITERS
 from coevo.languages.rewriting import Piece, PieceRole, Rewrites, VersionSpan, apply_rewrites
@@ -105,12 +110,11 @@ def make_placebo(
         file = edited.setdefault(located.path, _EditedFile(source=located.source))
         if dependency.revised is not Revised.REMOVED:
             file.spans += _list_own_spans(located)
-        at, text = placebos.choose_insertion(located, edit.kind, draw)
-        text = text.replace(b'\n', TextEdits(located.source).line_end)
+        statement = _choose_statement(placebos, located, edit.kind, draw)
         if edit.copies_idly and dependency.revised is not Revised.REMOVED:
             old = find_method_at_other_end(repository, pair, dependency)
             file.inserted += _list_idle_copy(pair.language, located, old or located, draw)
-        file.inserted.append(Piece(start=at, end=at, text=text, role=PieceRole.STATEMENT))
+        file.inserted.append(statement)
     if edit.amount is RewriteAmount.NONE:
         rewrites: dict[str, Rewrites] = {}
     else:
@@ -125,15 +129,26 @@ def make_placebo(
     )
 
 
+def _choose_statement(
+    placebos: PlaceboInsertion, located: LocatedDeclaration, kind: PlaceboKind, draw: Random
+) -> Piece:
+    """Return a statement without effect, or a comment, with the file's line ends."""
+    at, text = placebos.choose_insertion(located, kind, draw)
+    text = text.replace(b'\n', TextEdits(located.source).line_end)
+    return Piece(start=at, end=at, text=text, role=PieceRole.STATEMENT)
+
+
 def _list_idle_copy(
     language: str, place: LocatedDeclaration, copied: LocatedDeclaration, draw: Random
 ) -> tuple[Piece, ...]:
     """Return the pieces that put the body of one version of a method into another version."""
-    copying = IDLE_COPYING.get(language)
-    versions = [_locate_version(located) for located in (place, copied)]
-    if copying is None or None in versions:
+    copying, own, other = (
+        IDLE_COPYING.get(language),
+        _locate_version(place),
+        _locate_version(copied),
+    )
+    if copying is None or own is None or other is None:
         return ()
-    own, other = (version for version in versions if version is not None)
     line_end = TextEdits(place.source).line_end
     return tuple(
         replace(piece, text=piece.text.replace(b'\r\n', b'\n').replace(b'\n', line_end))
@@ -169,9 +184,7 @@ def make_disguise(
         spans += _list_own_spans(edited)
         if idle:
             inserted += _list_idle_copy(pair.language, edited, new, draw)
-        at, text = placebos.choose_insertion(edited, PlaceboKind.MOVED, draw)
-        text = text.replace(b'\n', TextEdits(source).line_end)
-        inserted.append(Piece(start=at, end=at, text=text, role=PieceRole.STATEMENT))
+        inserted.append(_choose_statement(placebos, edited, PlaceboKind.MOVED, draw))
     listing = rewriter.list_rewrites(source, _drop_inner_spans(spans), draw)
     if not listing.rewrites:
         return None
