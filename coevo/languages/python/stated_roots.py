@@ -14,13 +14,13 @@ pytest has `pythonpath`:
 
 from __future__ import annotations
 
-import configparser
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from coevo.languages.python.collection import SETTINGS, parse_settings
+from coevo.languages.python.requirements.ini_files import parse_sections
 from coevo.storage.bounded_reading import parse_toml
 
 # The folder of all packages, in a dictionary or as the first argument of a call.
@@ -65,7 +65,7 @@ def _list_stated_folders(name: str, content: bytes) -> Iterator[str]:
     if name == 'setup.py':
         yield from (first or second for first, second in _SETUP_PY.findall(text))
     elif name == 'setup.cfg':
-        yield from _list_folders_of_setup_cfg(text)
+        yield from _list_folders_of_setup_cfg(content)
     elif name == 'pyproject.toml':
         try:
             tools = parse_toml(text).get('tool')
@@ -74,17 +74,13 @@ def _list_stated_folders(name: str, content: bytes) -> Iterator[str]:
         yield from filter(None, map(_as_text, _list_folders_of_tools(tools)))
 
 
-def _list_folders_of_setup_cfg(text: str) -> Iterator[str]:
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return
-    for line in (parser.get('options', 'package_dir', fallback='') or '').splitlines():
+def _list_folders_of_setup_cfg(source: bytes) -> Iterator[str]:
+    sections = parse_sections(source)
+    for line in sections.get('options', {}).get('package_dir', '').splitlines():
         package, _, place = line.partition('=')
         if not package.strip() and place.strip():
             yield place.strip()
-    where = parser.get('options.packages.find', 'where', fallback='') or ''
+    where = sections.get('options.packages.find', {}).get('where', '')
     yield from filter(None, map(str.strip, where.splitlines()))
 
 
