@@ -7,12 +7,12 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from coevo.git.objects import LINK
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, TreeEntry
 from coevo.languages.cells import Build
 from coevo.languages.core.cell_files import RevisionTrees
 from coevo.languages.python import layout
@@ -276,16 +276,25 @@ def _is_within(folder: str, other: str) -> bool:
 def load_settings_files(
     repository: Repository, rev: str, folder: str
 ) -> Iterator[tuple[str, bytes]]:
+    """Yield the files with settings in a folder of a revision; see `select_settings_files`."""
+    tree = repository.tree(rev)
+    return select_settings_files(tree, lambda path: repository.blob(tree[path].oid), folder)
+
+
+def select_settings_files(
+    entries: Mapping[str, TreeEntry], read: Callable[[str], bytes], folder: str
+) -> Iterator[tuple[str, bytes]]:
     """Yield the name and content of each file that may hold settings of pytest in a folder.
 
     Subfolders are not searched; a symbolic link is skipped.
+
+    entries  of the whole tree, by path
+    read     returns the content of a file by its path
     """
-    tree = repository.tree(rev)
     for name in (*SETTINGS, 'setup.py'):
         path = name if folder == '.' else f'{folder}/{name}'
-        entry = tree.get(path)
-        if entry is not None and entry.mode != LINK:
-            yield name, repository.blob(entry.oid)
+        if path in entries and entries[path].mode != LINK:
+            yield name, read(path)
 
 
 # Decide whether a failure is due to a submodule, since submodules are not fetched.

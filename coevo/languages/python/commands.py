@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.located_types import repeat_method_for_running_classes
-from coevo.languages.python.built import list_needed_options
+from coevo.languages.python.built import list_needed_options, select_settings_files
 from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.reading.tests import is_collected
 from coevo.languages.reading import RevisionTree
@@ -95,12 +95,8 @@ def add_commands(
     ]
     tests = shlex.join(dict.fromkeys(map(make_pytest_id, methods_to_run)) or (file,))
 
-    def read(name: str) -> bytes | None:
-        """Return the content of a file in the project's folder; None if there is none."""
-        path = name if module == '.' else f'{module}/{name}'
-        return tree.read_content(path) if path in tree.entries else None
-
-    options = shlex.quote(f'addopts={shlex.join(list_needed_options(read))}')
+    settings = dict(select_settings_files(tree.entries, tree.read_content, module))
+    options = shlex.quote(f'addopts={shlex.join(list_needed_options(settings.get))}')
     return dataclasses.replace(
         environment,
         compile_command=f'{folder}uv venv --quiet --python {feature} .venv'
