@@ -331,7 +331,9 @@ class _PairDifference:
             if self.changed.resources:
                 test_files |= set(side.tree.list_paths(Side.TEST))
             else:
-                test_files |= side.find_affected_test_files(set(paths), end.list_names_of_changes())
+                test_files |= side.mentions.find_affected_test_files(
+                    set(paths), end.list_names_of_changes()
+                )
         return test_files
 
     def _classify_change(self, old: Test | None, new: Test | None) -> MethodChange | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections import deque
+from collections.abc import Iterable, Iterator, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
@@ -13,6 +13,7 @@ from coevo.languages.declarations import DeclaredType, Import, LocatedType, Memb
 from coevo.languages.reading import LanguageReading, RevisionTree, Side
 from coevo.languages.table import get_reading
 from coevo.model.records import TestMethod, compute_short_hash
+from miners.diffs.mentions import MentionIndex
 from miners.diffs.resources import is_named_by_literal, list_resource_stems
 
 
@@ -149,6 +150,11 @@ class TestTree:
         for path in self.tree.list_paths(Side.TEST):
             yield from self.list_units(path)
 
+    @cached_property
+    def mentions(self) -> MentionIndex:
+        """The test files by the names that they mention."""
+        return MentionIndex(self.tree)
+
     def compute_closure(self, test: Test) -> tuple[TreeUnit, ...]:
         """Return everything in the test tree that a test uses, directly or indirectly.
 
@@ -195,55 +201,6 @@ class TestTree:
         if file_stem not in stems or path not in self.tree.entries:
             return False
         return method.test_method.encode() in self.tree.read_content(path)
-
-    def find_affected_test_files(self, changed: set[str], names: frozenset[str]) -> set[str]:
-        """Return the test files that may use a changed file or a name, directly or indirectly.
-
-        The changed files are among them.
-        """
-        test_files = set(changed)
-        wanted = names.union(*map(self._list_type_names, changed))
-        seen: set[str] = set()
-        while wanted:
-            seen |= wanted
-            new = {
-                path for name in wanted for path in self._files_by_mention.get(name, ())
-            } - test_files
-            test_files |= new
-            wanted = frozenset().union(*map(self._list_type_names, new)) - seen
-        return test_files
-
-    def _list_type_names(self, path: str) -> frozenset[str]:
-        """Return the simple names of the types of a test file; nothing for another file."""
-        if path not in self._mentions_by_file:
-            return frozenset()
-        return frozenset(type_.simple for type_ in self.tree.parse_file(path).types)
-
-    @cached_property
-    def _files_by_mention(self) -> Mapping[str, Sequence[str]]:
-        """The test files by what they mention, see `_mentions_by_file`."""
-        files: dict[str, list[str]] = defaultdict(list)
-        for path, mentions in self._mentions_by_file.items():
-            for name in mentions:
-                files[name].append(path)
-        return files
-
-    @cached_property
-    def _mentions_by_file(self) -> dict[str, frozenset[str]]:
-        """For each test file, its identifiers, the parts of its static imports, and its supertypes.
-
-        A supertype may be one that its text does not name, such as a file with shared fixtures.
-        """
-        mentions = {}
-        for path in self.tree.list_paths(Side.TEST):
-            file = self.tree.parse_file(path)
-            statics = {part for i in file.imports if i.static for part in i.text.split('.')}
-            above = {name for type_ in file.types for name in type_.interfaces}
-            beside = {
-                located.type.simple for located in self.tree.find_types_sharing_fixtures(path)
-            }
-            mentions[path] = file.names | statics | above | beside
-        return mentions
 
     def _get_fixtures(self, test: Test) -> tuple[TreeUnit, ...]:
         """Return what the framework runs around a test: fixtures and set-up.

@@ -136,7 +136,7 @@ def _find_transitive_users(tree: TestTree, seeds: set[TreeUnit]) -> frozenset[Tr
                 spread_types.add((unit.path, unit.type.name))
                 unnamed.add((unit.path, unit.type.simple))
         names = frozenset(name for _, name in unnamed)
-        files = tree.find_affected_test_files({path for path, _ in unnamed}, names)
+        files = tree.mentions.find_affected_test_files({path for path, _ in unnamed}, names)
         wanted |= names
         is_injected = any(
             unit.member and tree.reading.list_provided_fixture_names(unit.member) for unit in new
