@@ -18,6 +18,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -142,7 +143,7 @@ class MarkedProcesses:
         Processes that end during the measurement are left out.
         """
         cpu_seconds, memory_bytes = 0.0, 0
-        for process in self._list_living():
+        for process in self._look().marked:
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 cpu_seconds += sum(process.cpu_times()[:4])
                 memory_bytes += process.memory_info().rss
@@ -157,40 +158,56 @@ class MarkedProcesses:
         """
         start = time.monotonic()
         while True:
-            living = self._list_living()
+            look = self._look()
             waited = time.monotonic() - start
-            if not living and not (waited < _EXEC_SECONDS and self._may_have_unmarked_processes()):
+            if not look.marked and not (look.is_undecided and waited < _EXEC_SECONDS):
                 return
             if waited > _KILL_SECONDS:
                 raise Transient(f'a job does not end {_KILL_SECONDS} s after SIGKILL')
-            for process in living:
+            for process in look.marked:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
             time.sleep(_POLL_SECONDS)
 
-    def _list_living(self) -> list[psutil.Process]:
-        return [process for process in psutil.process_iter() if self._carries_mark(process)]
+    def _look(self) -> _Look:
+        """Return the living processes of the job.
 
-    def _may_have_unmarked_processes(self) -> bool:
-        """Return whether some process may belong to the job although no mark is seen.
-
-        It is younger than the job and shows an empty environment, as during an execve.
+        Each environment is read once: a process that executes a program between two readings would
+        be missed by both. A process may start another one and end before its turn; so the list of
+        processes is read again until it has no new one.
         """
-        return any(map(self._is_young_without_environment, psutil.process_iter()))
+        seen: set[int] = set()
+        marked: list[psutil.Process] = []
+        is_undecided = False
+        while new := set(psutil.pids()) - seen:
+            seen |= new
+            for number in sorted(new):
+                # A zombie has no environment. A process of another user cannot belong to this job.
+                with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
+                    process = psutil.Process(number)
+                    environment: Mapping[str, str] = process.environ()
+                    if environment.get(_MARK) == self.mark:
+                        marked.append(process)
+                    elif not environment and self._is_young(process):
+                        is_undecided = True
+        return _Look(marked, is_undecided)
 
-    def _is_young_without_environment(self, process: psutil.Process) -> bool:
-        """Return whether a process is young, alive and shows no environment."""
-        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
-            is_young = process.create_time() >= self._started
-            return is_young and not process.environ() and process.status() != psutil.STATUS_ZOMBIE
-        return False
+    def _is_young(self, process: psutil.Process) -> bool:
+        """Return whether a process is alive and younger than the job."""
+        is_alive = process.status() != psutil.STATUS_ZOMBIE
+        return is_alive and process.create_time() >= self._started
 
-    def _carries_mark(self, process: psutil.Process) -> bool:
-        # A zombie has no environment. A process of another user cannot belong to this job.
-        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
-            environment: Mapping[str, str] = process.environ()
-            return environment.get(_MARK) == self.mark
-        return False
+
+class _Look(NamedTuple):
+    """The processes that one look at the machine shows.
+
+    marked        processes whose environment has the job's mark
+    is_undecided  True if a process may belong to the job although no mark is seen: it is younger
+                  than the job and shows an empty environment, as during an execve
+    """
+
+    marked: list[psutil.Process]
+    is_undecided: bool
 
 
 def _make_private_folder(uid: int | None) -> Path:

@@ -457,6 +457,18 @@ def test_other_back_ends_leave_no_process(other: Sandbox, marker: str) -> None:
     assert not found(marker)
 
 
+def test_other_back_ends_kill_a_process_that_executes_itself_again_and_again(
+    other: Sandbox, marker: str
+) -> None:
+    # While it executes a program, its environment looks empty.
+    script = """export AGAIN='exec sh -c "$AGAIN" "$0"'
+    setsid sh -c "$AGAIN" "$0" <&- >&- 2>&- & exit 4"""
+    for _ in range(20):
+        assert run(other, job(script, marker)).status == 4
+    # Its list of arguments looks empty at the same times, so one look would not do.
+    assert not any(found(marker) for _ in range(5))
+
+
 def test_other_back_ends_bound_the_kept_stderr(other: Sandbox) -> None:
     done = run(other, job('head -c 100M /dev/zero >&2; echo last >&2; echo done'))
     assert (done.status, done.output, len(done.noise)) == (0, 'done\n', 64 * 1024)
