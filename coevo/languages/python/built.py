@@ -16,7 +16,12 @@ from coevo.git.repository import Repository, TreeEntry
 from coevo.languages.cells import Build
 from coevo.languages.core.cell_files import RevisionTrees
 from coevo.languages.python import layout
-from coevo.languages.python.collection import SETTINGS, parse_settings
+from coevo.languages.python.collection import (
+    SETTINGS,
+    find_pytest_settings,
+    list_folders_upwards,
+    parse_settings,
+)
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import InstalledPackages
@@ -71,34 +76,93 @@ _KEPT_WITH_VALUE = (
 # Reject settings of plugins that are not installed; write images in place of comparing them.
 _NOT_KEPT = ('--strict-config', '--mpl-generate')
 
-Read = Callable[[str], bytes | None]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PytestSettings:
+    """The settings of pytest that apply to a module.
+
+    folder   the folder of the settings file; the module's own if there is no file
+    options  the words of `addopts`
+    """
+
+    folder: str
+    options: tuple[str, ...] = ()
 
 
-def make_pytest_options(read: Read) -> tuple[str, ...]:
+def find_module_settings(
+    paths: Collection[str], read: Callable[[str], bytes], module: str
+) -> PytestSettings:
+    """Return the settings that pytest reads if it gets all test files of a module.
+
+    It begins with the nearest folder around all of them, such as `tests`, and goes upwards. Plugins
+    that settings above the module load by `-p` are left out: they need not be on its path.
+
+    paths   of all files of the revision
+    read    returns the content of one of the paths
+    module  its folder
+    """
+    path = find_pytest_settings(
+        list_folders_upwards(_find_folder_of_tests(paths, read, module)), paths, read
+    )
+    if path is None:
+        return PytestSettings(folder=module)
+    folder, name = posixpath.dirname(path) or '.', posixpath.basename(path)
+    options = (parse_settings(name, read(path)) or {}).get('addopts', ())
+    is_above = folder != module and not _is_within(folder, module)
+    kept = _drop_plugins(options) if is_above else tuple(options)
+    return PytestSettings(folder=folder, options=kept)
+
+
+def _find_folder_of_tests(paths: Collection[str], read: Callable[[str], bytes], module: str) -> str:
+    """Return the nearest folder around all test files of a module, its own if it has none."""
+    within = [path for path in paths if _is_within(path, module)]
+    if not any(
+        posixpath.basename(path) in SETTINGS and (posixpath.dirname(path) or '.') != module
+        for path in within
+    ):
+        return module  # no settings below it
+    names = layout.find_test_file_names(paths, read)
+    folders = {
+        posixpath.dirname(path)
+        for path in within
+        if path.endswith('.py') and names.is_test_file(path)
+    }
+    return (posixpath.commonpath(folders) or '.') if folders else module
+
+
+def _drop_plugins(options: Sequence[str]) -> tuple[str, ...]:
+    words, kept = iter(options), list[str]()
+    for word in words:
+        if word == '-p':
+            next(words, None)
+        elif not word.startswith('-p') or word.startswith('--'):
+            kept.append(word)
+    return tuple(kept)
+
+
+def make_pytest_options(added: Sequence[str]) -> tuple[str, ...]:
     """Return the options of pytest for coevo's own runs.
 
     coevo's options come first. From the project's `addopts` only those follow that tests may need,
     such as `--import-mode` and `-W`.
 
-    read  returns the content of a file in the module's folder, None if there is none
+    added  the words of `addopts`
     """
-    return (*_OURS, *list_needed_options(read))
+    return (*_OURS, *list_needed_options(added))
 
 
-def list_needed_options(read: Read) -> tuple[str, ...]:
-    """Return the options of the project's `addopts` that its tests may need; `read` is as above."""
-    return tuple(_keep_needed_options(_load_added_options(read)))
+def list_needed_options(added: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of the project's `addopts` that its tests may need."""
+    return tuple(_keep_needed_options(added))
 
 
-def make_developer_options(read: Read | None = None) -> tuple[str, ...]:
+def make_developer_options(added: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the options for a run as the project's developers start it.
 
-    All options in their `addopts` are kept, but those of plugins that are left out and those that
+    All words of their `addopts` are kept, but those of plugins that are left out and those that
     stop the run early.
-
-    read  as in `make_pytest_options`; without it the developers have none
     """
-    return (*_BESIDE_OWN, *(_drop_unusable_options(_load_added_options(read)) if read else ()))
+    return (*_BESIDE_OWN, *_drop_unusable_options(added))
 
 
 def _drop_unusable_options(options: Sequence[str]) -> Iterator[str]:
@@ -108,16 +172,6 @@ def _drop_unusable_options(options: Sequence[str]) -> Iterator[str]:
             next(words, None)
         elif not word.startswith(_DROPPED):
             yield word
-
-
-def _load_added_options(read: Read) -> Sequence[str]:
-    """Return the words of `addopts` in the first file that applies to pytest; () if it has none."""
-    for name in SETTINGS:
-        source = read(name)
-        settings = parse_settings(name, source) if source is not None else None
-        if settings is not None:
-            return settings.get('addopts', ())
-    return ()
 
 
 def _keep_needed_options(options: Sequence[str]) -> Iterator[str]:
@@ -230,8 +284,10 @@ def make_module(
     others  the folders of all projects of the revision
     beside  the folders of those projects whose code this one needs: `sys.path` gets them, too
     """
-    paths = repository.tree(rev).keys()
+    tree = repository.tree(rev)
+    paths = tree.keys()
     settings = dict(load_settings_files(repository, rev, folder))
+    of_pytest = find_module_settings(paths, lambda path: repository.blob(tree[path].oid), folder)
     roots = tuple(
         dict.fromkeys(
             root
@@ -248,7 +304,7 @@ def make_module(
         installed=installed,
         roots=roots,
         tops=layout.find_top_packages(paths, roots),
-        options=make_pytest_options(settings.get),
+        options=make_pytest_options(of_pytest.options),
         others=tuple(
             project for project in others if project != folder and _is_within(project, folder)
         ),

@@ -19,8 +19,8 @@ from coevo.languages.engine import find_no_shadowing, refuse_mutation
 from coevo.languages.python.built import (
     BuiltEnd,
     PythonModule,
+    find_module_settings,
     find_nearest_folder,
-    load_settings_files,
 )
 from coevo.languages.python.cell import PythonCell, digest_cell
 from coevo.languages.python.checking import compile_and_check
@@ -329,7 +329,11 @@ class PythonBuiltPair:
         if own is None:
             return ProjectRun(outcomes={}, failure=self.ends[rev].build.find_trouble(module))
         key = CellKey(tests_rev=rev, code_rev=rev, module=module)
-        settings = dict(load_settings_files(self.runs.context.repository, rev, own.folder))
+        repository = self.runs.context.repository
+        tree = repository.tree(rev)
+        settings = find_module_settings(
+            tree.keys(), lambda path: repository.blob(tree[path].oid), own.folder
+        )
         return run_project_tests(
             self.runs.cells, self.runs.cells.get(key, own), reported_methods, settings
         )

@@ -7,18 +7,20 @@ https://docs.pytest.org/en/stable/example/pythoncollection.html what it can set.
 from __future__ import annotations
 
 import configparser
+import posixpath
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from coevo.languages.declarations import SourceFile
 from coevo.storage.bounded_reading import parse_toml
 
 # The settings files in the order in which pytest looks for them (`locate_config` of pytest 9, which
-# alone reads the first two), each with the sections that make it apply to pytest. Those named after
-# pytest apply even without a section.
+# alone reads the first two), each with the sections that make it apply to pytest. Those of
+# `ALWAYS_SETTINGS` apply even without a section.
 SETTINGS: Mapping[str, tuple[str, ...]] = {
     'pytest.toml': ('pytest',),
     '.pytest.toml': ('pytest',),
@@ -28,7 +30,7 @@ SETTINGS: Mapping[str, tuple[str, ...]] = {
     'tox.ini': ('pytest',),
     'setup.cfg': ('tool:pytest', 'pytest'),
 }
-_ALWAYS = ('pytest.toml', '.pytest.toml', 'pytest.ini', '.pytest.ini')
+ALWAYS_SETTINGS = ('pytest.toml', '.pytest.toml', 'pytest.ini', '.pytest.ini')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +123,29 @@ def parse_settings(name: str, content: bytes) -> Mapping[str, Sequence[str]] | N
     settings = (
         _parse_toml(text, name) if name.endswith('.toml') else _parse_ini(text, SETTINGS[name])
     )
-    return {} if settings is None and name in _ALWAYS else settings
+    return {} if settings is None and name in ALWAYS_SETTINGS else settings
+
+
+def list_folders_upwards(folder: str) -> tuple[str, ...]:
+    """Return the folder and all folders above it, the nearest first and the root '.' last."""
+    return (folder, *map(str, PurePosixPath(folder).parents)) if folder != '.' else ('.',)
+
+
+def find_pytest_settings(
+    folders: Iterable[str], paths: Container[str], read: Callable[[str], bytes]
+) -> str | None:
+    """Return the path of the first file that applies to pytest; None if none does.
+
+    folders  where to look, in this order; '.' is the root
+    paths    of all files of a revision
+    read     returns the content of one of the paths
+    """
+    for folder in folders:
+        for name in SETTINGS:
+            path = posixpath.normpath(posixpath.join(folder, name))
+            if path in paths and parse_settings(name, read(path)) is not None:
+                return path
+    return None
 
 
 def _find_plugins(options: Sequence[str]) -> Iterator[str]:

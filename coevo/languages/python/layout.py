@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
 
-from coevo.languages.python.collection import DEFAULT, SETTINGS, parse_rules
+from coevo.languages.python.collection import ALWAYS_SETTINGS, DEFAULT, SETTINGS, parse_rules
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.stated_roots import find_stated_import_roots
@@ -139,7 +139,9 @@ def find_test_file_names(paths: Collection[str], read: Callable[[str], bytes]) -
     patterns: dict[str, None] = {}
     folders: dict[str, None] = {}
     projects = {
-        posixpath.dirname(path) for path in paths if posixpath.basename(path) in BUILD_FILES
+        posixpath.dirname(path)
+        for path in paths
+        if posixpath.basename(path) in BUILD_FILES or posixpath.basename(path) in ALWAYS_SETTINGS
     }
     for project in sorted({'', *projects}):
         for name in SETTINGS:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coevo.languages.core.test_runs import PassingTimes
-from coevo.languages.python.built import make_developer_options
+from coevo.languages.python.built import PytestSettings, make_developer_options
 from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cells import PythonCells
-from coevo.languages.python.commands import make_target
+from coevo.languages.python.collection import list_folders_upwards
+from coevo.languages.python.commands import get_path_within_module, make_target
 from coevo.languages.python.events import PythonProcessReport, is_below_conftest
 from coevo.languages.python.reading.words import decode_source
 from coevo.languages.python.run_context import PythonRunContext
@@ -195,22 +196,26 @@ def run_project_tests(
     cells: PythonCells,
     cell: PythonCell,
     reported_methods: Sequence[TestMethod],
-    settings: Mapping[str, bytes],
+    settings: PytestSettings,
 ) -> ProjectRun:
     """Run all tests of a project on its own code as its developers do; return the outcomes.
 
     If pytest refuses the options of the settings, which may be those of a plugin that is left out,
-    it runs once more without them. The limit is `LOADING_SECONDS` of CPU time; what was reported
-    until then counts.
+    it runs once more without them. Settings in a folder of tests apply only if pytest gets this
+    folder. The limit is `LOADING_SECONDS` of CPU time; what was reported until then counts.
 
-    methods   the test methods by which the outcomes are named
-    settings  the settings files of the project's folder, by name
+    reported_methods  the test methods by which the outcomes are named
     """
     spent = 0.0
-    for options in dict.fromkeys((make_developer_options(settings.get), make_developer_options())):
+    module = cell.key.module
+    is_below = settings.folder not in list_folders_upwards(module)
+    searched = [get_path_within_module(module, settings.folder)] if is_below else []
+    for options in dict.fromkeys(
+        (make_developer_options(settings.options), make_developer_options())
+    ):
         done = cells.run_request(
             cell,
-            {'mode': 'umpire', 'files': [], 'options': list(options)},
+            {'mode': 'umpire', 'files': searched, 'options': list(options)},
             (),
             cpu_seconds=LOADING_SECONDS,
             shared=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, lru_cache
@@ -22,9 +23,10 @@ from coevo.languages.located_types import (
 )
 from coevo.languages.python.collection import (
     DEFAULT,
-    SETTINGS,
     CollectionRules,
     PythonFile,
+    find_pytest_settings,
+    list_folders_upwards,
     parse_rules,
 )
 from coevo.languages.python.layout import TestNames, find_test_file_names, select_test_paths
@@ -82,7 +84,7 @@ class PythonTree:
         imports = self.import_resolver.resolve_imports(path, parsed)
         if path not in self._test_paths:
             return _PLACED.place(self.read_content(path), path, PythonFileContext(imports=imports))
-        rules = self._rules(self.find_module_folder(path))
+        rules = self._rules(posixpath.dirname(path) or '.')
         around = PythonFileContext(
             imports=imports,
             rules=rules,
@@ -166,19 +168,18 @@ class PythonTree:
             [path for path in self._test_paths if self.find_side(path) is Side.TEST],
             self.parse_alone,
             self.read_content,
-            lambda path: self._rules(self.find_module_folder(path)).plugins,
+            lambda path: self._rules(posixpath.dirname(path) or '.').plugins,
         )
 
-    def _find_rules(self, module: str) -> CollectionRules:
-        """Return the collection rules of a module's folder: its own settings, else the root's."""
-        for folder in dict.fromkeys((module, '.')):
-            for name in SETTINGS:
-                path = name if folder == '.' else f'{folder}/{name}'
-                if path in self.entries:
-                    rules = parse_rules(name, self.read_content(path))
-                    if rules is not None:
-                        return rules
-        return DEFAULT
+    def _find_rules(self, folder: str) -> CollectionRules:
+        """Return the collection rules for the files in a folder, as pytest finds its settings.
+
+        The nearest settings apply, of the folder itself or of one above it.
+        """
+        path = find_pytest_settings(list_folders_upwards(folder), self.entries, self.read_content)
+        if path is None:
+            return DEFAULT
+        return parse_rules(posixpath.basename(path), self.read_content(path)) or DEFAULT
 
     @cached_property
     def _collected_base_names(self) -> frozenset[str]:

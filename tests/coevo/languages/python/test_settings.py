@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.python.built import make_pytest_options
+from coevo.languages.python.built import find_module_settings, make_pytest_options
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import PROJECT, Shop, method, shop
@@ -131,7 +131,47 @@ def test_plugin_that_lacks_its_library_does_not_stop_all_tests(tmp_path: Path) -
 
 def test_options_that_say_what_tests_run_with_are_kept() -> None:
     options = '-x --ds=shop.settings --mpl --mpl-generate-path=out --record-mode none --dsn=a -q'
-    settings = f'[pytest]\naddopts = {options}\n'.encode()
-    made = make_pytest_options({'pytest.ini': settings}.get)
+    made = make_pytest_options(options.split())
     assert made[-4:] == ('--ds=shop.settings', '--mpl', '--record-mode', 'none')
-    assert made[:-4] == make_pytest_options({}.get)
+    assert made[:-4] == make_pytest_options(())
+
+
+@pytest.mark.parametrize(
+    ('files', 'module', 'expected'),
+    [
+        ({'tests/pytest.ini': '-W error'}, '.', ('tests', ('-W', 'error'))),
+        ({'tests/pytest.ini': '-q', 'pytest.ini': '-v'}, '.', ('tests', ('-q',))),
+        ({'tests/pytest.ini': '-q', 'pytest.ini': '-v', 'test_b.py': ''}, '.', ('.', ('-v',))),
+        ({'tests/data/pytest.ini': '-q', 'pytest.ini': '-v'}, '.', ('.', ('-v',))),
+        ({'tests/tox.ini': '', 'pytest.ini': '-v'}, '.', ('.', ('-v',))),
+        ({'pytest.ini': '-p one -W error -ptwo'}, 'a', ('.', ('-W', 'error'))),
+        ({'pytest.ini': '-v', 'a/pytest.ini': '-p one'}, 'a', ('a', ('-p', 'one'))),
+        ({}, 'a', ('a', ())),
+    ],
+)
+def test_settings_are_the_nearest_to_all_tests_of_a_module(
+    files: dict[str, str], module: str, expected: tuple[str, tuple[str, ...]]
+) -> None:
+    texts = {
+        path: f'[pytest]\naddopts = {text}\n' if text and path.endswith('.ini') else text
+        for path, text in files.items()
+    }
+    texts |= {'tests/test_till.py': '', 'a/tests/test_a.py': '', 'a/setup.py': ''}
+    if module == '.':
+        del texts['a/tests/test_a.py']
+    settings = find_module_settings(texts.keys(), lambda path: texts[path].encode(), module)
+    assert (settings.folder, settings.options) == expected
+
+
+def test_settings_in_the_folder_of_tests_apply(tmp_path: Path) -> None:
+    files = {
+        'till.py': CODE,
+        'tests/pytest.ini': '[pytest]\naddopts = -W error\npython_files = check_*.py\n',
+        'tests/check_till.py': TESTS,
+    }
+    test = method('test_warns', file='tests/check_till.py')
+    with shop(tmp_path, files, {'more.txt': ''}) as made:
+        verdict = made.verdict(test)
+        project_run = made.built.run_project(made.new, '.', (test,))
+    assert (verdict.outcome, verdict.exceptions[0]) == (Outcome.ERROR, 'UserWarning')
+    assert project_run.outcomes == {test: Outcome.ERROR}
