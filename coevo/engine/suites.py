@@ -18,8 +18,10 @@ not_run: budget                    no test is broken, but the CPU seconds for th
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from coevo.engine.evidence import Decision
 from coevo.engine.results import CellResult, Evidence, PairEvaluation, SelectedMethod, Step
@@ -258,24 +260,31 @@ def run_project_for_dropped_methods(
     them agree with each other. If the command disagrees, the decision gets the reason
     `unlike_the_project`. The CPU time is counted as a cost. Another pair of the same revision may
     have other libraries, so the command is run for each pair.
+
     list_tests  returns the test methods of a revision by module
     """
     report = UmpireReport()
     if not offers_capability(evaluation.built.pair.language, Capability.UMPIRE):
         return report
+    dropped = [
+        (item, decision, list(_list_failing_ends(item, evaluation)))
+        for item, decision in decided
+        if decision.reason is not None
+        and evaluation.get_worst_evidence(item.method_id) is Evidence.AGREED
+    ]
+    awaited: dict[tuple[PairEnd, str], list[TestMethod]] = defaultdict(list)
+    for _, _, ends in dropped:
+        for end, method, _ in ends:
+            awaited[end, method.module].append(method)
     builds = {PairEnd.OLD: evaluation.old, PairEnd.NEW: evaluation.new}
-    runs: dict[tuple[PairEnd, str], ProjectRun] = {}
-    for item, decision in decided:
-        if decision.reason is None or (
-            evaluation.get_worst_evidence(item.method_id) is not Evidence.AGREED
-        ):
-            continue
-        cells = evaluation.get_deciding_cells(item.method_id)
-        for end, method, result in _list_failing_ends(item, cells):
-            key = end, method.module
-            if key not in runs:
-                runs[key] = _run_project(list_tests, evaluation, builds[end], method.module)
-            run = runs[key]
+    run_project = cache(
+        lambda end, module: _run_project(
+            list_tests, evaluation, builds[end], module, awaited[end, module]
+        )
+    )
+    for item, decision, ends in dropped:
+        for end, method, result in ends:
+            run = run_project(end, method.module)
             if report.statuses.get(end, RAN) == RAN:
                 report.statuses[end] = run.status
             ruling = run.outcomes.get(method)
@@ -288,18 +297,23 @@ def run_project_for_dropped_methods(
 
 
 def _run_project(
-    list_tests: TestsOf, evaluation: PairEvaluation, build: Build, module: str
+    list_tests: TestsOf,
+    evaluation: PairEvaluation,
+    build: Build,
+    module: str,
+    awaited: Sequence[TestMethod],
 ) -> ProjectRun:
     methods = list_tests(build.rev).get(module, ())
-    run = evaluation.built.run_project(build.rev, module, methods)
+    run = evaluation.built.run_project(build.rev, module, methods, awaited)
     evaluation.cost.add(Step.UMPIRE, run.cpu_seconds)
     return run
 
 
 def _list_failing_ends(
-    item: SelectedMethod, cells: Mapping[Cell, CellResult]
+    item: SelectedMethod, evaluation: PairEvaluation
 ) -> Iterator[tuple[PairEnd, TestMethod, CellResult]]:
     """Yield the ends at which a method does not pass on its own revision, with its result there."""
+    cells = evaluation.get_deciding_cells(item.method_id)
     methods = {PairEnd.OLD: item.candidate.old, PairEnd.NEW: item.candidate.new}
     for end, cell in OWN_CELLS.items():
         method, result = methods[end], cells.get(cell)

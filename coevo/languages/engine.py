@@ -140,7 +140,11 @@ class BuiltPair(Protocol):
         """
 
     def run_project(
-        self, rev: str, module: str, reported_methods: Sequence[TestMethod]
+        self,
+        rev: str,
+        module: str,
+        reported_methods: Sequence[TestMethod],
+        awaited: Sequence[TestMethod] = (),
     ) -> ProjectRun:
         """Run the tests of a module of one end of the pair once, by the project's own command.
 
@@ -148,7 +152,10 @@ class BuiltPair(Protocol):
         with their settings, their selection and their order. The command does not know which tests
         are of interest. Its results come over a channel, never from its output.
 
-        methods  all test methods of the module at this revision, by which results are named
+        reported_methods  all test methods of the module at this revision, by which results are
+                          named
+        awaited           the methods of interest; the run may end when it has reported all of them
+                          (without them: when all tests have run)
         """
 
     def describe_environment(self, rev: str, module: str) -> Environment | None:

@@ -318,7 +318,11 @@ class GoBuiltPair:
         )
 
     def run_project(
-        self, rev: str, module: str, reported_methods: Sequence[TestMethod]
+        self,
+        rev: str,
+        module: str,
+        reported_methods: Sequence[TestMethod],
+        awaited: Sequence[TestMethod] = (),
     ) -> ProjectRun:
         """Run all tests of a package folder (`module`) once by `go test`, as its developers do.
 

@@ -215,7 +215,11 @@ class JavaBuiltPair:
         return replace(batch, verdicts=tuple(verdicts))
 
     def run_project(
-        self, rev: str, module: str, reported_methods: Sequence[TestMethod]
+        self,
+        rev: str,
+        module: str,
+        reported_methods: Sequence[TestMethod],
+        awaited: Sequence[TestMethod] = (),
     ) -> ProjectRun:
         """Run all tests of a module once by `mvn test`; see `BuiltPair.run_project`."""
         report = self._cells.get_or_compile_cell(

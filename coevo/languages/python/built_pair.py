@@ -322,7 +322,11 @@ class PythonBuiltPair:
         )
 
     def run_project(
-        self, rev: str, module: str, reported_methods: Sequence[TestMethod]
+        self,
+        rev: str,
+        module: str,
+        reported_methods: Sequence[TestMethod],
+        awaited: Sequence[TestMethod] = (),
     ) -> ProjectRun:
         """See `BuiltPair.run_project`; the command is `python -m pytest`."""
         own = self._find_module(rev, module)
@@ -335,7 +339,7 @@ class PythonBuiltPair:
             tree.keys(), lambda path: repository.blob(tree[path].oid), own.folder
         )
         return run_project_tests(
-            self.runs.cells, self.runs.cells.get(key, own), reported_methods, settings
+            self.runs.cells, self.runs.cells.get(key, own), reported_methods, settings, awaited
         )
 
     def _find_module(self, rev: str, module: str) -> PythonModule | None:

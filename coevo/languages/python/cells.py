@@ -144,6 +144,7 @@ class PythonCells:
         *,
         alone: bool = False,
         cpu_seconds: float | None = None,
+        wall_seconds: float | None = None,
         loading: float = LOADING_SECONDS,
         watched: Mapping[str, int] | None = None,
         sources: MainSources | None = None,
@@ -158,6 +159,7 @@ class PythonCells:
         limits       CPU seconds for each target
         alone        whether the process has one target: it then has another hash seed
         cpu_seconds  for the whole process; None is the sum for its targets and for loading
+        wall_seconds for a fresh process; None is ten times its CPU seconds
         loading      CPU seconds before the first target
         watched      as in `PythonTestRun`
         sources      as in `RunConditions`
@@ -186,7 +188,9 @@ class PythonCells:
         if shared and self._may_share_process(cell, sources) and watched is None and clock is None:
             done, spent = self._run_in_session_with_cpu_seconds(cell.module, run, alone=alone)
         if done is None:
-            fresh = self._run_in_fresh_sandbox(cell.module, tree, run, alone=alone, clock=clock)
+            fresh = self._run_in_fresh_sandbox(
+                cell.module, tree, run, alone=alone, wall_seconds=wall_seconds, clock=clock
+            )
             done = replace(fresh, cpu_seconds=fresh.cpu_seconds + spent)
         require_unread(run.stand_ins, unread=done.heard.unread)
         return done
@@ -213,6 +217,7 @@ class PythonCells:
         run: PythonTestRun,
         *,
         alone: bool,
+        wall_seconds: float | None,
         clock: Mapping[str, str] | None,
     ) -> PythonRunResult:
         """Run a request in a sandbox of its own."""
@@ -224,7 +229,7 @@ class PythonCells:
             module.roots,
             alone=alone,
             cpu_seconds=most,
-            wall_seconds=max(most, sum(run.limits) + run.loading) * WALL_PER_CPU,
+            wall_seconds=wall_seconds or max(most, sum(run.limits) + run.loading) * WALL_PER_CPU,
             clock=clock,
         )
         return run_in_fresh_process(self._context.sandbox, chosen, run)

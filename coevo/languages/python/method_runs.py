@@ -197,14 +197,17 @@ def run_project_tests(
     cell: PythonCell,
     reported_methods: Sequence[TestMethod],
     settings: PytestSettings,
+    awaited: Sequence[TestMethod] = (),
 ) -> ProjectRun:
     """Run all tests of a project on its own code as its developers do; return the outcomes.
 
     If pytest refuses the options of the settings, which may be those of a plugin that is left out,
     it runs once more without them. Settings in a folder of tests apply only if pytest gets this
-    folder. The limit is `LOADING_SECONDS` of CPU time; what was reported until then counts.
+    folder. The limits are `LOADING_SECONDS` of CPU time and as many of wall time; what was reported
+    until then counts.
 
     reported_methods  the test methods by which the outcomes are named
+    awaited           the run ends behind the last of them; without them it runs all tests
     """
     spent = 0.0
     module = cell.key.module
@@ -215,9 +218,15 @@ def run_project_tests(
     ):
         done = cells.run_request(
             cell,
-            {'mode': 'umpire', 'files': searched, 'options': list(options)},
+            {
+                'mode': 'umpire',
+                'files': searched,
+                'options': list(options),
+                'awaited': [list(make_target(method)) for method in awaited],
+            },
             (),
             cpu_seconds=LOADING_SECONDS,
+            wall_seconds=LOADING_SECONDS,
             shared=False,
         )
         spent += done.cpu_seconds

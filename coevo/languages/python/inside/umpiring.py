@@ -21,13 +21,22 @@ def make_project_run_plugin(plugin, request, teller, pytest):
             return
 
         def pytest_collection_modifyitems(self, session, config, items):
-            """Leave selection and order to the project."""
+            """Leave selection and order to the project; note the last item that is awaited."""
             yield
+            self.last = None
+            awaited = set(map(tuple, request.get('awaited', ())))
+            if awaited:
+                ours = [item for item in items if self.origins.find_identity(item) in awaited]
+                self.last = ours[-1] if ours else None
+                if not ours:
+                    items.clear()
 
         def pytest_runtest_protocol(self, item, nextitem):
             """Report the worst outcome of an item after all of its phases."""
             self.outcomes, self.phases = [], set()
             yield
+            if item is self.last:
+                item.session.shouldstop = 'all awaited tests have run'
             identity = self.origins.find_identity(item)
             if identity is None or not self.outcomes:
                 return

@@ -14,6 +14,8 @@ The request has:
     files      test files, relative to the folder
     targets    [file, class, name], paths relative to the root, class '' for a function
     options    of pytest
+    awaited    for `umpire`: tests as in `targets`; the run ends behind the last of them, and
+               runs all tests if there are none
     whole      for `run`: whether to collect all tests of the files before selecting the targets
     absent     files whose missing names get stand-ins, with their packages
     traced     for `trace`: texts of the code files whose lines and branches are requested; in the

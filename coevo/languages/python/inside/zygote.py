@@ -205,6 +205,17 @@ def _patch_pytest_fixture_search(made):
             )
             known[id(plugin)] = plugin, holder
     parse = fixtures.FixtureManager.parsefactories
+    with_fixtures = {}
+
+    def has_fixtures(plugin_class):
+        """Return whether a class of pytest's own plugins has a fixture, as few do: `tmpdir`."""
+        if plugin_class not in with_fixtures:
+            with_fixtures[plugin_class] = any(
+                is_fixture(getattr(member, '__func__', member))
+                for base in plugin_class.__mro__
+                for member in vars(base).values()
+            )
+        return with_fixtures[plugin_class]
 
     def parsefactories(self, *args, **more):
         """Search one of pytest's plugins among its known fixtures, any other holder in full.
@@ -212,8 +223,10 @@ def _patch_pytest_fixture_search(made):
         Arguments are (node), (plugin, node id) and, since pytest 9.1, (holder=plugin, node=...).
         """
         plugin = args[0] if len(args) > 1 else more.get('holder')
-        if type(plugin).__module__.partition('.')[0] == '_pytest':
-            return  # no class of pytest's own plugins has fixtures
+        if type(plugin).__module__.partition('.')[0] == '_pytest' and not has_fixtures(
+            type(plugin)
+        ):
+            return
         holder = known.get(id(plugin), (plugin, plugin))[1]
         if len(args) > 1:
             args = (holder, *args[1:])

@@ -175,3 +175,16 @@ def test_settings_in_the_folder_of_tests_apply(tmp_path: Path) -> None:
         project_run = made.built.run_project(made.new, '.', (test,))
     assert (verdict.outcome, verdict.exceptions[0]) == (Outcome.ERROR, 'UserWarning')
     assert project_run.outcomes == {test: Outcome.ERROR}
+
+
+def test_fixtures_of_classes_of_pytest_are_there(tmp_path: Path) -> None:
+    """Since 9.1.1 pytest registers an object, not a class, with the fixture `tmpdir`."""
+    tests = """\
+        def test_folder(tmpdir):
+            assert tmpdir.check(dir=True)
+    """
+    project = PROJECT + '[project.optional-dependencies]\ntests = ["pytest>=9.2"]\n'
+    files = {'till.py': '', 'tests/test_till.py': tests}
+    dates = ('2026-11-01T00:00:00Z', '2026-11-02T00:00:00Z')
+    with shop(tmp_path, files, {'more.txt': ''}, project, dates=dates) as made:
+        assert made.verdict(method('test_folder')).outcome is Outcome.PASS

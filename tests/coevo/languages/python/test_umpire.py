@@ -87,5 +87,22 @@ def test_the_project_s_own_run_has_its_selection_and_its_order(place: Shop) -> N
     }
 
 
+def test_the_project_s_own_run_ends_behind_the_awaited_tests(place: Shop) -> None:
+    names = ('test_first', 'test_needs_its_neighbour', 'test_fails')
+    methods = tuple(map(method, names))
+    ran = place.built.run_project(place.new, '.', methods, methods[1:2])
+    assert {m.test_method: str(outcome) for m, outcome in ran.outcomes.items()} == {
+        'test_first': 'pass',
+        'test_needs_its_neighbour': 'pass',
+    }
+    assert ran.status == 'ran'
+
+
+def test_the_project_s_own_run_without_an_awaited_test_runs_nothing(place: Shop) -> None:
+    methods = (method('test_first'), method('test_slow'))
+    ran = place.built.run_project(place.new, '.', methods, methods[1:])
+    assert (ran.outcomes, ran.status) == ({}, 'ran')
+
+
 def test_the_engine_s_own_run_of_a_test_that_needs_its_neighbour_differs(place: Shop) -> None:
     assert place.verdict(method('test_needs_its_neighbour')).outcome is Outcome.FAIL
