@@ -48,8 +48,11 @@ json.dump([platform.python_implementation(), list(sys.version_info[:3]), sys.ver
 """
 _SECONDS = 60
 
-# Parts of an installation that no test of a project needs: 60 of 190 MB.
-_LEFT_BEHIND = shutil.ignore_patterns('test', 'idlelib', 'turtledemo', '*.a')
+# Parts of an installation that no test of a project needs: 60 of 190 MB. Of the package `test`
+# projects use the helpers in `test.support`, which distributions ship, too.
+_NOT_NEEDED = shutil.ignore_patterns('idlelib', 'turtledemo', '*.a')
+_NEEDED_OF_TEST = frozenset({'__init__.py', 'support', 'libregrtest'})
+_COPY_VERSION = 2  # the number changes with what a copy has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,13 +179,13 @@ def ensure_readable_prefix(interpreter: Interpreter) -> Path:
     if is_open_to_all(interpreter.prefix):
         return interpreter.prefix
     copies = find_cache_folder() / 'pythons/copies'
-    name = f'{interpreter.version}-{fingerprint_program(interpreter.program)}'
+    name = f'{interpreter.version}-{fingerprint_program(interpreter.program)}-{_COPY_VERSION}'
     copy = copies / name  # own name: a release of Python and numbers
     if not copy.is_dir():
         copies.mkdir(mode=0o755, parents=True, exist_ok=True)
         new = Path(tempfile.mkdtemp(dir=copies, prefix='.new-'))
         shutil.copytree(
-            interpreter.prefix, new, symlinks=True, ignore=_LEFT_BEHIND, dirs_exist_ok=True
+            interpreter.prefix, new, symlinks=True, ignore=_list_left_behind, dirs_exist_ok=True
         )
         shutil.rmtree(
             new / 'lib' / Path(interpreter.path_below_prefix).name / 'site-packages'
@@ -193,6 +196,13 @@ def ensure_readable_prefix(interpreter: Interpreter) -> Path:
         except OSError:  # another process was faster
             shutil.rmtree(new, ignore_errors=True)
     return copy
+
+
+def _list_left_behind(folder: str, names: list[str]) -> set[str]:
+    """Return the names in a folder of an installation that its copy does without."""
+    if Path(folder).name == 'test':
+        return set(names) - _NEEDED_OF_TEST
+    return _NOT_NEEDED(folder, names)
 
 
 def fingerprint_program(program: Path) -> str:
