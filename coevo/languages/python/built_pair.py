@@ -19,7 +19,6 @@ from coevo.languages.engine import find_no_shadowing, refuse_mutation
 from coevo.languages.python.built import (
     BuiltEnd,
     PythonModule,
-    find_module_settings,
     find_nearest_folder,
 )
 from coevo.languages.python.cell import PythonCell, digest_cell
@@ -27,6 +26,7 @@ from coevo.languages.python.checking import compile_and_check
 from coevo.languages.python.commands import make_target
 from coevo.languages.python.events import derive_verdicts
 from coevo.languages.python.method_runs import MethodRuns, run_project_tests
+from coevo.languages.python.pytest_options import find_module_settings
 from coevo.languages.python.reading.words import add_first_statement_lines
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure, list_packages_with_digests
@@ -336,7 +336,7 @@ class PythonBuiltPair:
         repository = self.runs.context.repository
         tree = repository.tree(rev)
         settings = find_module_settings(
-            tree.keys(), lambda path: repository.blob(tree[path].oid), own.folder
+            tree, lambda path: repository.blob(tree[path].oid), own.folder
         )
         return run_project_tests(
             self.runs.cells, self.runs.cells.get(key, own), reported_methods, settings, awaited

@@ -131,6 +131,11 @@ def list_folders_upwards(folder: str) -> tuple[str, ...]:
     return (folder, *map(str, PurePosixPath(folder).parents)) if folder != '.' else ('.',)
 
 
+def is_within(folder: str, other: str) -> bool:
+    """Return whether a path is below a folder; all are below the root '.'."""
+    return other == '.' or folder.startswith(f'{other}/')
+
+
 def find_pytest_settings(
     folders: Iterable[str], paths: Container[str], read: Callable[[str], bytes]
 ) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.located_types import repeat_method_for_running_classes
-from coevo.languages.python.built import find_module_settings, list_needed_options
+from coevo.languages.python.pytest_options import find_module_settings, list_needed_options
 from coevo.languages.python.reading.module_paths import derive_module_name
 from coevo.languages.python.reading.tests import is_collected
 from coevo.languages.reading import RevisionTree
@@ -95,7 +95,7 @@ def add_commands(
     ]
     tests = shlex.join(dict.fromkeys(map(make_pytest_id, methods_to_run)) or (file,))
 
-    settings = find_module_settings(tree.entries.keys(), tree.read_content, module)
+    settings = find_module_settings(tree.entries, tree.read_content, module)
     options = shlex.quote(f'addopts={shlex.join(list_needed_options(settings.options))}')
     return dataclasses.replace(
         environment,

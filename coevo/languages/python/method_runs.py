@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coevo.languages.core.test_runs import PassingTimes
-from coevo.languages.python.built import PytestSettings, make_developer_options
 from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.collection import list_folders_upwards
 from coevo.languages.python.commands import get_path_within_module, make_target
 from coevo.languages.python.events import PythonProcessReport, is_below_conftest
+from coevo.languages.python.pytest_options import PytestSettings, make_developer_options
 from coevo.languages.python.reading.words import decode_source
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import LOADING_SECONDS, PythonRunResult

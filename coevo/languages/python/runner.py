@@ -19,7 +19,6 @@ from coevo.languages.core.cell_files import StandIn
 from coevo.languages.core.channel import TargetReport
 from coevo.languages.core.test_processes import CpuBounds
 from coevo.languages.core.test_runs import SESSION_SECONDS, RunResult, Sessions
-from coevo.languages.python.built import BLOCKED
 from coevo.languages.python.events import PythonProcessReport
 from coevo.languages.python.interpreters import PACKAGES, TREE
 from coevo.languages.python.launch import (
@@ -28,6 +27,7 @@ from coevo.languages.python.launch import (
     make_session_job,
     make_worker_command,
 )
+from coevo.languages.python.pytest_options import BLOCKED
 from coevo.sandboxes.job import HOME
 from coevo.sandboxes.sandbox import Job, Sandbox
 

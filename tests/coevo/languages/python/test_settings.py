@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.python.built import find_module_settings, make_pytest_options
+from coevo.git.repository import TreeEntry
 from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.pytest_options import find_module_settings, make_pytest_options
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import PROJECT, Shop, method, shop
 
@@ -159,8 +160,19 @@ def test_settings_are_the_nearest_to_all_tests_of_a_module(
     texts |= {'tests/test_till.py': '', 'a/tests/test_a.py': '', 'a/setup.py': ''}
     if module == '.':
         del texts['a/tests/test_a.py']
-    settings = find_module_settings(texts.keys(), lambda path: texts[path].encode(), module)
+    entries = dict.fromkeys(texts, TreeEntry(mode='100644', oid=''))
+    settings = find_module_settings(entries, lambda path: texts[path].encode(), module)
     assert (settings.folder, settings.options) == expected
+
+
+def test_linked_settings_are_skipped() -> None:
+    entries = {
+        'pytest.ini': TreeEntry(mode='120000', oid=''),
+        'tox.ini': TreeEntry(mode='100644', oid=''),
+        'tests/test_till.py': TreeEntry(mode='100644', oid=''),
+    }
+    settings = find_module_settings(entries, lambda _: b'[pytest]\naddopts = -v\n', '.')
+    assert settings.options == ('-v',)
 
 
 def test_settings_in_the_folder_of_tests_apply(tmp_path: Path) -> None:
