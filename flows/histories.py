@@ -43,7 +43,7 @@ def search_histories(
     processes: int,
     listener: Listener = SILENT,
 ) -> None:
-    """Search each clone for the bodies that the store wants, and write the results to the store.
+    """Search each clone for the bodies that need a date, and write the results to the store.
 
     With one process the clones are searched in this one, one after another. An error or an
     interruption ends all searches; a later call goes on where they were, but for some seconds.

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from coevo.git.objects import LINK
-from coevo.git.repository import Repository, TreeEntry
+from coevo.git.repository import Repository
 from coevo.languages.cells import Build
 from coevo.languages.core.cell_files import RevisionTrees
 from coevo.languages.python import layout
-from coevo.languages.python.collection import SETTINGS, is_within
-from coevo.languages.python.pytest_options import find_module_settings, make_pytest_options
+from coevo.languages.python.collection import SETTINGS, is_below, list_folders_upwards
+from coevo.languages.python.pytest_options import (
+    PytestSettings,
+    find_module_settings,
+    make_pytest_options,
+)
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import InstalledPackages
@@ -113,10 +116,8 @@ def make_module(
     others  the folders of all projects of the revision
     beside  the folders of those projects whose code this one needs: `sys.path` gets them, too
     """
-    tree = repository.tree(rev)
-    paths = tree.keys()
+    paths = repository.tree(rev).keys()
     settings = dict(load_settings_files(repository, rev, folder))
-    of_pytest = find_module_settings(tree, lambda path: repository.blob(tree[path].oid), folder)
     roots = tuple(
         dict.fromkeys(
             root
@@ -133,10 +134,8 @@ def make_module(
         installed=installed,
         roots=roots,
         tops=layout.find_top_packages(paths, roots),
-        options=make_pytest_options(of_pytest.options),
-        others=tuple(
-            project for project in others if project != folder and is_within(project, folder)
-        ),
+        options=make_pytest_options(load_module_settings(repository, rev, folder).options),
+        others=tuple(project for project in others if is_below(project, folder)),
         written=tuple(
             (path, content)
             for path, content in layout.list_generated_modules(settings.values(), folder)
@@ -150,32 +149,27 @@ def find_nearest_folder(folder: str, among: Collection[str]) -> str | None:
 
     The root '.' is above all folders.
     """
-    parents = (str(candidate) for candidate in PurePosixPath(folder).parents)
-    return next((candidate for candidate in (folder, *parents) if candidate in among), None)
+    return next((above for above in list_folders_upwards(folder) if above in among), None)
+
+
+def load_module_settings(repository: Repository, rev: str, folder: str) -> PytestSettings:
+    """Return the settings of pytest for a module of a revision; see `find_module_settings`."""
+    tree = repository.tree(rev)
+    return find_module_settings(tree, lambda path: repository.blob(tree[path].oid), folder)
 
 
 def load_settings_files(
     repository: Repository, rev: str, folder: str
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the files with settings in a folder of a revision; see `select_settings_files`."""
-    tree = repository.tree(rev)
-    return select_settings_files(tree, lambda path: repository.blob(tree[path].oid), folder)
-
-
-def select_settings_files(
-    entries: Mapping[str, TreeEntry], read: Callable[[str], bytes], folder: str
-) -> Iterator[tuple[str, bytes]]:
     """Yield the name and content of each file that may hold settings of pytest in a folder.
 
     Subfolders are not searched; a symbolic link is skipped.
-
-    entries  of the whole tree, by path
-    read     returns the content of a file by its path
     """
+    tree = repository.tree(rev)
     for name in (*SETTINGS, 'setup.py'):
         path = name if folder == '.' else f'{folder}/{name}'
-        if path in entries and entries[path].mode != LINK:
-            yield name, read(path)
+        if path in tree and tree[path].mode != LINK:
+            yield name, repository.blob(tree[path].oid)
 
 
 # Decide whether a failure is due to a submodule, since submodules are not fetched.

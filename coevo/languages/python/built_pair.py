@@ -20,13 +20,13 @@ from coevo.languages.python.built import (
     BuiltEnd,
     PythonModule,
     find_nearest_folder,
+    load_module_settings,
 )
 from coevo.languages.python.cell import PythonCell, digest_cell
 from coevo.languages.python.checking import compile_and_check
 from coevo.languages.python.commands import make_target
 from coevo.languages.python.events import derive_verdicts
 from coevo.languages.python.method_runs import MethodRuns, run_project_tests
-from coevo.languages.python.pytest_options import find_module_settings
 from coevo.languages.python.reading.words import add_first_statement_lines
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure, list_packages_with_digests
@@ -333,11 +333,7 @@ class PythonBuiltPair:
         if own is None:
             return ProjectRun(outcomes={}, failure=self.ends[rev].build.find_trouble(module))
         key = CellKey(tests_rev=rev, code_rev=rev, module=module)
-        repository = self.runs.context.repository
-        tree = repository.tree(rev)
-        settings = find_module_settings(
-            tree, lambda path: repository.blob(tree[path].oid), own.folder
-        )
+        settings = load_module_settings(self.runs.context.repository, rev, own.folder)
         return run_project_tests(
             self.runs.cells, self.runs.cells.get(key, own), reported_methods, settings, awaited
         )

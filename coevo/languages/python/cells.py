@@ -156,15 +156,15 @@ class PythonCells:
         Fields of the request that describe the tree are added. The process is forked from a shared
         one or, if that is not possible, fresh.
 
-        limits       CPU seconds for each target
-        alone        whether the process has one target: it then has another hash seed
-        cpu_seconds  for the whole process; None is the sum for its targets and for loading
-        wall_seconds for a fresh process; None is ten times its CPU seconds
-        loading      CPU seconds before the first target
-        watched      as in `PythonTestRun`
-        sources      as in `RunConditions`
-        clock        as in `make_test_job`
-        shared       whether the process may be forked from one that has imported pytest
+        limits        CPU seconds for each target
+        alone         whether the process has one target: it then has another hash seed
+        cpu_seconds   for the whole process; None is the sum for its targets and for loading
+        wall_seconds  for a fresh process; None is ten times its CPU seconds
+        loading       CPU seconds before the first target
+        watched       as in `PythonTestRun`
+        sources       as in `RunConditions`
+        clock         as in `make_test_job`
+        shared        whether the process may be forked from one that has imported pytest
 
         Raises:
             CorruptObject: the process may have read a file of which the clone lacks the content.

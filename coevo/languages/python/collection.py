@@ -128,12 +128,12 @@ def parse_settings(name: str, content: bytes) -> Mapping[str, Sequence[str]] | N
 
 def list_folders_upwards(folder: str) -> tuple[str, ...]:
     """Return the folder and all folders above it, the nearest first and the root '.' last."""
-    return (folder, *map(str, PurePosixPath(folder).parents)) if folder != '.' else ('.',)
+    return (folder, *map(str, PurePosixPath(folder).parents))
 
 
-def is_within(folder: str, other: str) -> bool:
-    """Return whether a path is below a folder; all are below the root '.'."""
-    return other == '.' or folder.startswith(f'{other}/')
+def is_below(path: str, folder: str) -> bool:
+    """Return whether a path is below a folder; all other paths are below the root '.'."""
+    return path != folder and (folder == '.' or path.startswith(f'{folder}/'))
 
 
 def find_pytest_settings(
@@ -151,6 +151,14 @@ def find_pytest_settings(
             if path in paths and parse_settings(name, read(path)) is not None:
                 return path
     return None
+
+
+def find_collection_rules(
+    folders: Iterable[str], paths: Container[str], read: Callable[[str], bytes]
+) -> CollectionRules | None:
+    """Return the rules that the file of `find_pytest_settings` states; None if there is none."""
+    path = find_pytest_settings(folders, paths, read)
+    return None if path is None else parse_rules(posixpath.basename(path), read(path))
 
 
 def _find_plugins(options: Sequence[str]) -> Iterator[str]:

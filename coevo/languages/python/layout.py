@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
 
-from coevo.languages.python.collection import ALWAYS_SETTINGS, DEFAULT, SETTINGS, parse_rules
+from coevo.languages.python.collection import ALWAYS_SETTINGS, DEFAULT, find_collection_rules
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.stated_roots import find_stated_import_roots
@@ -138,21 +138,14 @@ def find_test_file_names(paths: Collection[str], read: Callable[[str], bytes]) -
     """
     patterns: dict[str, None] = {}
     folders: dict[str, None] = {}
-    projects = {
-        posixpath.dirname(path)
-        for path in paths
-        if posixpath.basename(path) in BUILD_FILES or posixpath.basename(path) in ALWAYS_SETTINGS
-    }
+    stating = {*BUILD_FILES, *ALWAYS_SETTINGS}
+    projects = {posixpath.dirname(path) for path in paths if posixpath.basename(path) in stating}
     for project in sorted({'', *projects}):
-        for name in SETTINGS:
-            path = posixpath.join(project, name)
-            rules = parse_rules(name, read(path)) if path in paths else None
-            if rules is not None:
-                patterns |= dict.fromkeys(_select_specific_patterns(rules.files))
-                folders |= dict.fromkeys(
-                    posixpath.normpath(posixpath.join(project, folder)) for folder in rules.folders
-                )
-                break
+        rules = find_collection_rules((project,), paths, read) or DEFAULT
+        patterns |= dict.fromkeys(_select_specific_patterns(rules.files))
+        folders |= dict.fromkeys(
+            posixpath.normpath(posixpath.join(project, folder)) for folder in rules.folders
+        )
     named = tuple(patterns)
     return TestNames(
         patterns=named,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cells import PythonCells
-from coevo.languages.python.collection import list_folders_upwards
+from coevo.languages.python.collection import is_below
 from coevo.languages.python.commands import get_path_within_module, make_target
 from coevo.languages.python.events import PythonProcessReport, is_below_conftest
 from coevo.languages.python.pytest_options import PytestSettings, make_developer_options
@@ -210,9 +210,12 @@ def run_project_tests(
     awaited           the run ends behind the last of them; without them it runs all tests
     """
     spent = 0.0
-    module = cell.key.module
-    is_below = settings.folder not in list_folders_upwards(module)
-    searched = [get_path_within_module(module, settings.folder)] if is_below else []
+    own_folder = cell.module.folder
+    searched = (
+        [get_path_within_module(own_folder, settings.folder)]
+        if is_below(settings.folder, own_folder)
+        else []
+    )
     for options in dict.fromkeys(
         (make_developer_options(settings.options), make_developer_options())
     ):

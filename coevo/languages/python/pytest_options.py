@@ -12,7 +12,7 @@ from coevo.languages.python import layout
 from coevo.languages.python.collection import (
     SETTINGS,
     find_pytest_settings,
-    is_within,
+    is_below,
     list_folders_upwards,
     parse_settings,
 )
@@ -99,14 +99,14 @@ def find_module_settings(
         return PytestSettings(folder=module)
     folder, name = posixpath.dirname(path) or '.', posixpath.basename(path)
     options = (parse_settings(name, read(path)) or {}).get('addopts', ())
-    is_above = folder != module and not is_within(folder, module)
+    is_above = folder != module and not is_below(folder, module)
     kept = _drop_plugins(options) if is_above else tuple(options)
     return PytestSettings(folder=folder, options=kept)
 
 
 def _find_folder_of_tests(paths: Collection[str], read: Callable[[str], bytes], module: str) -> str:
     """Return the nearest folder around all test files of a module, its own if it has none."""
-    within = [path for path in paths if is_within(path, module)]
+    within = [path for path in paths if is_below(path, module)]
     if not any(
         posixpath.basename(path) in SETTINGS and (posixpath.dirname(path) or '.') != module
         for path in within
@@ -126,7 +126,7 @@ def _drop_plugins(options: Sequence[str]) -> tuple[str, ...]:
     for word in words:
         if word == '-p':
             next(words, None)
-        elif not word.startswith('-p') or word.startswith('--'):
+        elif not word.startswith('-p'):
             kept.append(word)
     return tuple(kept)
 

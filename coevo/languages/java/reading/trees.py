@@ -42,7 +42,7 @@ _LINK = '120000'
 
 
 class JavaTree:
-    """The files of one revision; says which are tests or sources, and parses the Java files.
+    """The files of one revision by side, tests or sources; its Java files are parsed here.
 
     A file is read and parsed when it is asked for.
     """

@@ -24,11 +24,12 @@ def make_project_run_plugin(plugin, request, teller, pytest):
             """Leave selection and order to the project; note the last item that is awaited."""
             yield
             self.last = None
-            awaited = set(map(tuple, request.get('awaited', ())))
-            if awaited:
-                ours = [item for item in items if self.origins.find_identity(item) in awaited]
-                self.last = ours[-1] if ours else None
-                if not ours:
+            targets = set(map(tuple, request['awaited']))
+            if targets:
+                awaited = [item for item in items if self.origins.find_identity(item) in targets]
+                if awaited:
+                    self.last = awaited[-1]
+                else:
                     items.clear()
 
         def pytest_runtest_protocol(self, item, nextitem):

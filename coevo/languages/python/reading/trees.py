@@ -25,9 +25,8 @@ from coevo.languages.python.collection import (
     DEFAULT,
     CollectionRules,
     PythonFile,
-    find_pytest_settings,
+    find_collection_rules,
     list_folders_upwards,
-    parse_rules,
 )
 from coevo.languages.python.layout import TestNames, find_test_file_names, select_test_paths
 from coevo.languages.python.reading.module_paths import derive_module_name, get_module_paths
@@ -176,10 +175,8 @@ class PythonTree:
 
         The nearest settings apply, of the folder itself or of one above it.
         """
-        path = find_pytest_settings(list_folders_upwards(folder), self.entries, self.read_content)
-        if path is None:
-            return DEFAULT
-        return parse_rules(posixpath.basename(path), self.read_content(path)) or DEFAULT
+        folders = list_folders_upwards(folder)
+        return find_collection_rules(folders, self.entries, self.read_content) or DEFAULT
 
     @cached_property
     def _collected_base_names(self) -> frozenset[str]:
