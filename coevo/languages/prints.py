@@ -24,9 +24,6 @@ from functools import cached_property, lru_cache
 
 from coevo.languages.declarations import Member
 
-PRINT_VERSION = 1
-"""The version of the rules of this module, stored with prints."""
-
 _IDENTIFIER = rb'[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+'
 # A word or a sign. White space, brackets, commas and the like do not count.
 _TOKEN = _IDENTIFIER + rb'|[^\s\w(),;\\"\'`\x00-\x20]'

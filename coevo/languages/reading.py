@@ -200,6 +200,10 @@ class LanguageReading(Protocol):
     """A parser with rules for recognizing tests by the names that test frameworks use."""
 
     @property
+    def __name__(self) -> str:
+        """The name of the module."""
+
+    @property
     def SUFFIXES(self) -> tuple[str, ...]:
         """The endings of the names of this language's files."""
 
@@ -213,6 +217,10 @@ class LanguageReading(Protocol):
 
         If False, only files at certain paths can have tests.
         """
+
+    @property
+    def PARSERS(self) -> tuple[str, ...]:
+        """Names of the distributions whose versions decide how a file is parsed."""
 
     @property
     def COMMON_CALLS(self) -> frozenset[str]:
@@ -248,9 +256,6 @@ class LanguageReading(Protocol):
 
     def list_reference_names(self, tree: RevisionTree, path: str) -> frozenset[str]:
         """Return the names by which the text of another file may refer to a file or its content."""
-
-    def compute_parser_digest(self) -> str:
-        """Return a digest of the parser, which is part of the key of its cached results."""
 
     def open_tree(self, repository: Repository, rev: str) -> RevisionTree:
         """Return the files of a revision; cached, as neighbouring pairs of a walk share an end."""

@@ -6,6 +6,8 @@ import posixpath
 import re
 import shlex
 from collections.abc import Collection, Mapping
+from functools import cache
+from importlib import metadata
 
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
@@ -16,7 +18,6 @@ from coevo.languages.golang import fixes as golang_fixes, language as golang
 from coevo.languages.java import fixes as java_fixes, language as java
 from coevo.languages.java.gradle import BUILD_FILES as GRADLE_FILES
 from coevo.languages.measures import Measures
-from coevo.languages.prints import PRINT_VERSION
 from coevo.languages.python import fixes as python_fixes, language as python
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.reading import LanguageReading
@@ -154,12 +155,30 @@ def list_lacking_capabilities(language: str) -> tuple[str, ...]:
     )
 
 
+@cache
 def name_parser_version(language: str) -> str:
     """Return the version of the code that makes hashes and prints of bodies.
 
-    Results of another version cannot be used.
+    Results of another version cannot be used. A change of other code keeps the version, since a
+    search of long histories takes hours.
     """
-    return f'{get_reading(language).compute_parser_digest()} {PRINT_VERSION}'
+    digest = compute_code_digest(make_parser_roots(language)).digest
+    parsers = (f'{name} {metadata.version(name)}' for name in get_reading(language).PARSERS)
+    return ' '.join((digest, *parsers))
+
+
+def make_parser_roots(language: str) -> CodeRoots:
+    """Return the functions at which the code begins that makes hashes and prints of bodies."""
+    modules = {name: each.READING.__name__ for name, each in LANGUAGES.items()}
+    return CodeRoots(
+        names=(
+            'miners.dates.scanning:parse_bodies',
+            'coevo.languages.prints:make_body_prints_by_hash',
+        ),
+        language=modules[language],
+        members=('LEXIS',),
+        left_out=list_other_packages(modules.values(), modules[language]),
+    )
 
 
 def get_reading_of_file(path: str) -> LanguageReading:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from pathlib import Path
 
 from coevo.languages import reading
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
@@ -28,6 +26,7 @@ from tests.languages.toy.trees import BUILD_FILE, SUFFIX, is_test_file
 
 SUFFIXES = (SUFFIX,)
 TESTS_AMONG_SOURCES = False
+PARSERS = ()
 FIXTURE = '_before'
 COMMON_CALLS = NO_COMMON_CALLS
 explain_refusal = reading.accept_any_file
@@ -43,10 +42,6 @@ parse_uncached = syntax.parse_uncached
 LEXIS = LexicalRules(
     comment=rb'(?m:^[ \t]*+[#][^\n]*+)', string=rb'"[^"]*+"', test_mark=re.compile(rb':')
 )
-
-
-def compute_parser_digest() -> str:
-    return hashlib.sha256(Path(__file__).with_name('syntax.py').read_bytes()).hexdigest()
 
 
 def classify_path(path: str) -> PathClassification | None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
-
-from coevo.languages import grammars, reading, spans
+from coevo.languages import reading
 from coevo.languages.golang.reading.declared import is_part_of as is_part_of
 from coevo.languages.golang.reading.layout import (
     classify_path as classify_path,
@@ -124,6 +121,4 @@ list_reference_names = reading.name_by_declarations
 list_watch_names = reading.name_by_path
 parse_licences = reading.list_no_licences
 list_expected_throws = reading.expect_no_throws
-compute_parser_digest = partial(
-    grammars.hash_parser, 'tree-sitter-go', Path(__file__).parent, grammars, spans
-)
+PARSERS = ('tree-sitter', 'tree-sitter-go')

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
-from coevo.languages import grammars, reading
+from coevo.languages import reading
 from coevo.languages.declarations import DeclaredType, Member
-from coevo.languages.java.reading import syntax, tests, tokens
 from coevo.languages.java.reading.project_files import (
     classify_path as classify_path,
     is_build_file as is_build_file,
@@ -205,6 +203,4 @@ may_request_any_fixture = reading.request_no_fixtures
 list_reference_names = reading.name_by_stem
 list_watch_names = reading.name_by_types
 explain_refusal = reading.accept_any_file
-compute_parser_digest = partial(
-    grammars.hash_parser, 'tree-sitter-java', None, grammars, syntax, tokens, tests
-)
+PARSERS = ('tree-sitter', 'tree-sitter-java')

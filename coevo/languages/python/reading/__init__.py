@@ -8,11 +8,9 @@ import ast
 import configparser
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-from coevo.languages import grammars, reading, spans
+from coevo.languages import reading
 from coevo.languages.module_code import parse_python
 from coevo.languages.python.reading.module_paths import (
     classify_path as classify_path,
@@ -281,6 +279,4 @@ list_reference_names = reading.name_by_stem
 list_watch_names = reading.name_by_types
 explain_refusal = reading.accept_any_file
 list_expected_throws = reading.expect_no_throws
-compute_parser_digest = partial(
-    grammars.hash_parser, 'tree-sitter-python', Path(__file__).parent, grammars, spans
-)
+PARSERS = ('tree-sitter', 'tree-sitter-python')

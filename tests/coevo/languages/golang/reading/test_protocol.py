@@ -131,7 +131,3 @@ def test_words_of_a_declaration_have_a_part_and_a_position() -> None:
     ]
     limit = next(word for word in found if word.text == 'limit')
     assert (limit.line, limit.column) == (1, 7)
-
-
-def test_version_of_the_reading_is_a_digest() -> None:
-    assert len(READING.compute_parser_digest()) == 64
