@@ -1,12 +1,12 @@
 """Are the tasks good? Marks that two readings of the same tasks gave, and how far they agree.
 
     python -m benchmarks.reading draw SNAPSHOT SHEET.csv --seed N [--tasks 100] [--verified 50] [--family implement]
-        [--without READ.csv …]
+        [--track extension] [--without READ.csv …]
     coevo show SNAPSHOT TASK_ID                       # for each row; fill in yes or no
     python -m benchmarks.reading sum FIRST.csv SECOND.csv
 
 A sheet is drawn by seed from the tasks of one family, co-evolution without `--family`, that can be scored on their own: those
-that do not leak. With another seed and the same number a second sheet has them in another order where it takes all. `--verified` says how
+that do not leak. `--track` draws from one track alone. With another seed and the same number a second sheet has them in another order where it takes all. `--verified` says how
 many of them are of the view `verified`; the others are drawn from the rest. Tasks of the sheets after `--without` are left out, so that
 rules which were made of their marks are measured on others. `unsure` is a mark, too.
 """
@@ -24,6 +24,7 @@ from benchmarks.tables import append_rows, print_table, read_rows
 from coevo.evaluation.assignments import list_ids_in_view, load_assignments
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
+from coevo.model.words import Track
 from packagers.card import compute_upper_bound
 
 # Each with the answer that a good task has.
@@ -45,6 +46,7 @@ def draw_sheet(
     verified: int | None = None,
     *,
     family: Family = Family.COEVOLUTION,
+    track: Track | None = None,
     without: AbstractSet[str] = frozenset(),
 ) -> list[dict[str, str]]:
     """Draw rows without marks, in an order drawn by seed.
@@ -59,7 +61,9 @@ def draw_sheet(
     assignments = [
         each
         for each in load_assignments(snapshot, interleaved=True, leaking=False)
-        if each.family is family and each.task_id not in without
+        if each.family is family
+        and track in (None, each.task.track)
+        and each.task_id not in without
     ]
     assignments.sort(key=lambda each: _hash_task(seed, each.task_id))
     if verified is not None:
@@ -145,6 +149,7 @@ def main(words: Sequence[str] | None = None) -> int:
     drawing.add_argument('--tasks', type=int, default=100)
     drawing.add_argument('--verified', type=int)
     drawing.add_argument('--family', type=Family, choices=tuple(Family), default=Family.COEVOLUTION)
+    drawing.add_argument('--track', type=Track, choices=tuple(Track))
     drawing.add_argument('--without', type=Path, nargs='+', default=())
     summing = verbs.add_parser('sum')
     summing.add_argument('first', type=Path)
@@ -159,6 +164,7 @@ def main(words: Sequence[str] | None = None) -> int:
             given.tasks,
             given.verified,
             family=given.family,
+            track=given.track,
             without={row['task_id'] for sheet in given.without for row in read_rows(sheet)},
         )
         append_rows(given.sheet, rows)

@@ -9,6 +9,7 @@ import pytest
 from benchmarks.reading import QUESTIONS, draw_sheet, sum_sheets
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
+from coevo.model.words import Track
 from tests import snapshots
 
 
@@ -49,5 +50,10 @@ def test_sheet_has_as_many_tasks_of_each_kind_as_asked_for(tmp_path: Path) -> No
     read = {everything[0]['task_id']}
     assert draw_sheet(place, seed=1, tasks=1, without=read) == everything[1:]
     assert draw_sheet(place, seed=1, tasks=2, family=Family.IMPLEMENT) == []
+    by_track = [draw_sheet(place, seed=1, tasks=9, track=each) for each in Track]
+    assert sum(map(bool, by_track)) > 1
+    assert sorted(row['task_id'] for rows in by_track for row in rows) == sorted(
+        row['task_id'] for row in draw_sheet(place, seed=1, tasks=9)
+    )
     with pytest.raises(Fatal, match='--verified 3 is more than --tasks 2; draw more tasks'):
         draw_sheet(place, seed=1, tasks=2, verified=3)
