@@ -127,7 +127,7 @@ def release(folder: Path) -> None:
     plan = ReleasePlan(
         snapshot=folder / 'snapshot',
         date=_date_rows,
-        build=snapshots.build,
+        build=snapshots.build_families,
         licence=snapshots.licence,
         size=snapshots.size,
         families=snapshots.families,

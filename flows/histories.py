@@ -7,15 +7,11 @@ search begins, and each result is a file of its own.
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from datetime import datetime
-from multiprocessing.connection import wait
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
@@ -25,6 +21,7 @@ from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import SILENT, Listener
 from coevo.storage.place import Root
 from coevo.storage.store import Store
+from flows.processes import follow_main_process
 from miners.dates.clone_search import SearchedClone
 from miners.dates.dating import load_wanted_prints, search_clone_for_bodies
 
@@ -119,18 +116,9 @@ _worker: _Worker | None = None
 def _begin_worker(root: Root, is_stopped: Event) -> None:
     """Load the bodies to search for, and leave interruptions to the main process."""
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_main_process, daemon=True).start()
+    follow_main_process()
     store = Store(root)
     _worker = _Worker(store=store, wanted=load_wanted_prints(store), is_stopped=is_stopped)
-
-
-def _end_with_main_process() -> None:
-    """Wait until the main process ends, and end this one; a killed process cannot ask for that."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 def _search_history(

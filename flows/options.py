@@ -120,7 +120,8 @@ class ReleaseOptions:
     untested  whether functions that no test executes give tasks without gold
     code_free place for the edition without code; None writes none
     withhold_gold  place for the edition without the developers' answers; None writes none
-    jobs      how many clones are searched for first-seen dates at the same time
+    jobs      how many clones are searched for first-seen dates, and families of repositories get
+              their tasks, at the same time
     incomplete  whether a month is released although repositories of its cohort are missing
     validated   whether a month is refused while candidates of it were not validated
     """

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
@@ -13,7 +12,6 @@ from pathlib import Path
 from coevo.display.terminal import hide_credentials, strip_credentials_and_query
 from coevo.git.clones import PROTOCOLS
 from coevo.model.errors import Fatal, IncompleteMonth
-from coevo.model.families import Family
 from coevo.model.listener import SILENT, Listener
 from coevo.storage import months
 from coevo.storage.months import MonthCohort, MonthRecord
@@ -23,19 +21,18 @@ from flows.cohorts import find_cohort
 from flows.dating import ReleaseDates
 from flows.licence import check_accepted_licences
 from flows.options import ReleaseOptions
+from flows.task_building import TaskBuilding
 from flows.untested import add_untested_functions
-from miners.cloning.remotes import protect_commits_from_removal
 from packagers import code_free
 from packagers.code_free import EditionReport
 from packagers.editions import WithheldReport, write_edition_without_gold
-from packagers.implement import build_implement_tasks
-from packagers.maintenance import build_maintenance_tasks
 from packagers.months import CloneFacts, MonthCut, check_month
-from packagers.plan import BuiltTasks, ReleasePlan
+from packagers.plan import ReleasePlan
 from packagers.release import ReleaseReport, release_snapshot
-from packagers.rows import Rows
-from packagers.single_revision import build_suite_tasks
-from packagers.tasks import build_tasks
+
+
+# A process takes a second to start, as long as the tasks of a few repositories.
+_REPOS_PER_PROCESS = 4
 
 
 def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> ReleaseReport:
@@ -59,7 +56,7 @@ def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> Rel
             cohort = find_cohort(store, options.month, clones.load_commit_date, options.reached)
             _check_cohort(options, cohort)
         dates = ReleaseDates(store, clones, fixed, listener, options.jobs)
-        return release_snapshot(store, _build_plan(options, clones, fixed, dates, cohort))
+        return release_snapshot(store, _build_plan(options, clones, fixed, dates, cohort, listener))
 
 
 def _check_cohort(options: ReleaseOptions, cohort: MonthCohort | None) -> None:
@@ -166,7 +163,9 @@ def _build_plan(
     fixed: MonthRecord | None,
     dates: ReleaseDates,
     cohort: MonthCohort | None,
+    listener: Listener,
 ) -> ReleasePlan:
+    repos = sorted({partition.repo for partition in clones.store.list_partitions()})
     known = CloneFacts(
         committed=clones.load_commit_date,
         licence=clones.find_licence,
@@ -180,7 +179,12 @@ def _build_plan(
         else lambda rows: rows,
         date_single_revision=dates.date_single_revision_rows,
         known_dates=dates.list_known_dates,
-        build=partial(_build_release_tasks, clones, options.families),
+        build=TaskBuilding(
+            clones=clones,
+            wanted=options.families,
+            processes=min(options.jobs, len(repos) // _REPOS_PER_PROCESS),
+        ).build_families,
+        listener=listener,
         licence=clones.find_licence,
         is_silent=clones.is_silent_on_licences,
         is_private=clones.store.is_private(),
@@ -193,9 +197,7 @@ def _build_plan(
         cut=MonthCut(options.month, known, fixed, cohort) if options.month else None,
         previous=options.previous,
         parameters=_list_manifest_parameters(options),
-        urls=assign_urls(
-            options.urls, sorted({partition.repo for partition in clones.store.list_partitions()})
-        ),
+        urls=assign_urls(options.urls, repos),
     )
 
 
@@ -203,37 +205,6 @@ def _list_manifest_parameters(options: ReleaseOptions) -> Mapping[str, str]:
     """Return the options that change the data of a release, for its manifest."""
     families = {'families': ','.join(options.families)} if options.families else {}
     return families | ({'untested': 'functions'} if options.untested else {})
-
-
-def _build_release_tasks(
-    clones: ReleaseClones, wanted: Collection[Family], rows: Rows
-) -> BuiltTasks:
-    """Build the tasks of a release from its rows.
-
-    In the clones, the commits that tasks name are protected from Git's clean-up.
-    """
-    pairs = {(row.pair_id, row.walk): row for row in rows.pairs}
-    environments = {(row.pair_id, row.module): row.environment for row in rows.environments}
-    theirs = clones.get_repositories(
-        {row.repo for kind in (rows.methods, rows.single_revision) for row in kind}
-    )
-    built = build_tasks(rows.methods, pairs, rows.repositories, theirs, environments, rows.starts)
-    suites, suite_ids = build_suite_tasks(
-        rows.single_revision, pairs, rows.repositories, theirs, environments
-    )
-    built = replace(built, tasks=(*built.tasks, *suites), single_revision=suite_ids)
-    if Family.MAINTENANCE in wanted:
-        tasks, drops = build_maintenance_tasks(built.tasks, rows.methods, theirs, environments)
-        built = replace(built, tasks=(*built.tasks, *tasks), drops=(*built.drops, *drops))
-    if Family.IMPLEMENT in wanted:
-        tasks, drops = build_implement_tasks(built, rows.methods, theirs, environments)
-        built = replace(built, tasks=(*built.tasks, *tasks), drops=(*built.drops, *drops))
-    revs: dict[str, set[str]] = defaultdict(set)
-    for task in built.tasks:
-        revs[task.repo] |= {task.old_rev, task.new_rev}
-    for repo, named in sorted(revs.items()):
-        protect_commits_from_removal(clones.get_repository(repo).git_dir, named)
-    return built
 
 
 # The rest parses addresses that users give for repositories that were mined from a folder.

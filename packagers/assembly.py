@@ -96,16 +96,19 @@ def _build_tasks(
     families: dict[str, set[str]] = defaultdict(set)
     for row in rows.repositories:
         families[row.family or row.repo].add(row.repo)
-    for _, repos in sorted(families.items()):
-        some = _select_rows_of_repositories(rows, sorted(repos))
-        built = _drop_withdrawn_tasks(plan.build(some), rows.withdrawals)
+    groups = [sorted(repos) for _, repos in sorted(families.items())]
+    in_order = plan.build(_select_rows_of_repositories(rows, repos) for repos in groups)
+    for number, (repos, (some, all_built)) in enumerate(zip(groups, in_order, strict=True)):
+        plan.listener.step('tasks', number, len(groups))
+        built = _drop_withdrawn_tasks(all_built, rows.withdrawals)
         suites |= built.single_revision
-        noticed = find_noticed_changes(some, sorted(repos))
+        noticed = find_noticed_changes(some, repos)
         for task in built.tasks:
             tasks.add((), add_noticed_changes(task, noticed))
         for drop in built.drops:
             drops.add((), drop)
         yield from _mark_methods_with_tasks(some, built, noticed)
+    plan.listener.step('tasks', len(groups), len(groups))
 
 
 def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) -> BuiltTasks:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coevo.git.repository import Repository
+from coevo.model.listener import SILENT, Listener
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
 from coevo.model.records import Drop
@@ -43,8 +44,9 @@ DateSingleRevision = Callable[[Rows], Iterable[SingleRevisionRow]]
 # Returns the family of each repository: forks and copies of one another have the same one.
 Families = Callable[[Sequence[str]], Mapping[str, str]]
 Size = Callable[[str, str, str], tuple[int, int] | None]
-# Builds the tasks of a family of repositories, from the rows of these alone.
-Build = Callable[[Rows], BuiltTasks]
+# Builds the tasks of families of repositories, each from its own rows; yields rows and tasks of each
+# family, in the given order.
+Build = Callable[[Iterable[Rows]], Iterator[tuple[Rows, BuiltTasks]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,7 @@ class ReleasePlan:
     previous    an earlier snapshot; its tasks that are missing now are withdrawn
     urls        addresses by repository, which replace those that mining recorded
     parameters  other settings that influence the data, for the manifest
+    listener    is called for each family of repositories whose tasks are built
     """
 
     snapshot: Root
@@ -90,3 +93,4 @@ class ReleasePlan:
     previous: Root | None = None
     urls: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, str | int | float | None] = field(default_factory=dict)
+    listener: Listener = SILENT

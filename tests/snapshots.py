@@ -7,7 +7,7 @@ import dataclasses
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from coevo.storage.place import Root
 from coevo.storage.store import Store
 from packagers.assembly import assemble_release_rows
 from packagers.manifests import SnapshotDetails
-from packagers.plan import BuiltTasks, ReleasePlan
+from packagers.plan import Build, BuiltTasks, ReleasePlan
 from packagers.release import ReleaseReport, release_snapshot, write_snapshot as write_folder
 from packagers.rows import Rows, gather_rows
 from packagers.tasks import compute_gold_measures
@@ -54,9 +54,19 @@ def _make_original(numbers: Sequence[int]) -> Path:
     return folder
 
 
-def write(store: Store, target: Root, **changed: object) -> ReleaseReport:
+def write(
+    store: Store,
+    target: Root,
+    build: Callable[[Rows], BuiltTasks] | None = None,
+    **changed: object,
+) -> ReleaseReport:
     plan = ReleasePlan(
-        snapshot=target, date=date, build=build, licence=licence, size=size, families=families
+        snapshot=target,
+        date=date,
+        build=for_each_family(build or build_family),
+        licence=licence,
+        size=size,
+        families=families,
     )
     return release_snapshot(store, dataclasses.replace(plan, **changed))  # type: ignore[arg-type]
 
@@ -64,7 +74,12 @@ def write(store: Store, target: Root, **changed: object) -> ReleaseReport:
 def write_unverified(store: Store, target: Path, month: str) -> None:
     """The same of rows that no mining gives, which a release refuses."""
     plan = ReleasePlan(
-        snapshot=target, date=date, build=build, licence=licence, size=size, families=families
+        snapshot=target,
+        date=date,
+        build=build_families,
+        licence=licence,
+        size=size,
+        families=families,
     )
     rows = apply_earlier_snapshot(None, assemble_release_rows(gather_rows(store), plan), month)
     about = SnapshotDetails(month=month, parameters={'licences_accepted': ''}, unmined=rows.unmined)
@@ -95,7 +110,11 @@ def date(rows: Rows) -> Sequence[MethodRow]:
     ]
 
 
-def build(rows: Rows) -> BuiltTasks:
+def for_each_family(build: Callable[[Rows], BuiltTasks]) -> Build:
+    return lambda rows_of_families: ((rows, build(rows)) for rows in rows_of_families)
+
+
+def build_family(rows: Rows) -> BuiltTasks:
     """A task for each pair, track and file."""
     pairs = {pair.pair_id: pair for pair in rows.pairs}
     groups: dict[tuple[str, str, str], list[MethodRow]] = defaultdict(list)
@@ -105,6 +124,9 @@ def build(rows: Rows) -> BuiltTasks:
     tasks = [_task(members, pairs[pair_id]) for (pair_id, _, _), members in groups.items()]
     ids = {(method_id, task.walk): task.task_id for task in tasks for method_id in task.method_ids}
     return BuiltTasks(tasks=tasks, ids=ids)
+
+
+build_families = for_each_family(build_family)
 
 
 def _task(rows: Sequence[MethodRow], pair: PairRow) -> TaskRow:

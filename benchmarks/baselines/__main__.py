@@ -1,9 +1,10 @@
 """Baselines as submissions: a folder for each, ready for `coevo evaluate` and `coevo submit --check`.
 
-    python -m benchmarks.baselines SNAPSHOT --out DIR [--store STORE] [--only NAME] [--url URL]
+    python -m benchmarks.baselines SNAPSHOT --out DIR [--store STORE] [--only NAME] [--tasks FILE] [--url URL]
     coevo evaluate SNAPSHOT DIR/NAME --out DIR/NAME/results
 
-Each answers every co-evolution task of the snapshot, leaking ones too, in whatever language. They name the model `none`, which was
+Each answers every co-evolution task of the snapshot, leaking ones too, in whatever language, or those of which FILE has the
+ids, one on a line. They name the model `none`, which was
 trained on nothing and so has a cutoff before all tasks.
 """
 
@@ -32,13 +33,22 @@ _BEFORE_ALL = '1970-01-01'
 
 
 def write_submissions(
-    snapshot: str, out: Path, store: Path | None, names: Collection[str], url: str
+    snapshot: str,
+    out: Path,
+    store: Path | None,
+    names: Collection[str],
+    url: str,
+    tasks: Collection[str] | None = None,
 ) -> dict[str, int]:
     """Write them; give by name, how many answers are no empty patch."""
     every = load_assignments(snapshot, interleaved=True, leaking=True)
-    wanted = [each for each in every if each.family is Family.COEVOLUTION]
+    wanted = [
+        each
+        for each in every
+        if each.family is Family.COEVOLUTION and (tasks is None or each.task_id in tasks)
+    ]
     if not wanted:
-        raise Fatal(f'{snapshot} has no co-evolution task to answer')
+        raise Fatal(f'{snapshot} has no such co-evolution task to answer')
     if out.exists():
         raise Fatal(f'{out} already exists; name a new folder')
     answers = list(_list_answers(wanted, store, names))
@@ -105,12 +115,18 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument('--out', type=Path, required=True)
     parser.add_argument('--store', type=Path)
     parser.add_argument('--only', choices=ANSWERS, action='append', default=[])
+    parser.add_argument('--tasks', type=Path)
     parser.add_argument('--url', default='https://example.org/coevo/baselines')
     arguments = parser.parse_args(words)
     names = arguments.only or list(ANSWERS)
     with print_fatal('baselines'):
         counts = write_submissions(
-            arguments.snapshot, arguments.out, arguments.store, names, arguments.url
+            arguments.snapshot,
+            arguments.out,
+            arguments.store,
+            names,
+            arguments.url,
+            set(arguments.tasks.read_text().split()) if arguments.tasks else None,
         )
     for name, count in counts.items():
         print(f'{arguments.out / name}: {count} answers ({ANSWERS[name].clause})')

@@ -8,6 +8,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -140,8 +141,11 @@ class ObjectReader:
             batch = self._get_or_start_process()
             assert batch.stdin is not None
             assert batch.stdout is not None
-            batch.stdin.write(name.encode('utf-8', 'surrogateescape') + b'\n')
-            batch.stdin.flush()
+            with suppress(
+                BrokenPipeError
+            ):  # it ended, as in a folder that is gone: no answer comes
+                batch.stdin.write(name.encode('utf-8', 'surrogateescape') + b'\n')
+                batch.stdin.flush()
             header = batch.stdout.readline().split()
             if header and (len(header) != 3 or not header[2].isdigit()):
                 return None  # missing or ambiguous

@@ -170,7 +170,7 @@ def _with_url(snapshot: Path, url: str) -> Path:
     target = snapshot.parent / 'with_url'
 
     def build(rows: object) -> object:
-        built = snapshots.build(rows)  # type: ignore[arg-type]
+        built = snapshots.build_family(rows)  # type: ignore[arg-type]
         return replace(built, tasks=tuple(replace(task, url=url) for task in built.tasks))
 
     snapshots.write(store, target, build=build)

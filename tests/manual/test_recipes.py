@@ -32,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The snapshot of three pairs that recipes and notebook are about, with prompts."""
 
     def build(rows: Rows) -> BuiltTasks:
-        built = snapshots.build(rows)
+        built = snapshots.build_family(rows)
         told = [dataclasses.replace(task, prompt=PROMPT) for task in built.tasks]
         return dataclasses.replace(built, tasks=told)
 

@@ -172,7 +172,7 @@ def many(folder: Path, tasks: int) -> Path:
         timings=(),
         environments=(),
     )
-    made = snapshots.build(rows).tasks
+    made = snapshots.build_family(rows).tasks
     rows = dataclasses.replace(rows, tasks=sort_rows('tasks', made))
     about = manifests.SnapshotDetails(month='2026-11', parameters={}, unmined={})
     release.write_snapshot(folder / 'many', rows, about)

@@ -29,7 +29,7 @@ def test_prompt_ends_with_one_canary() -> None:
 
 def build(rows: Rows) -> BuiltTasks:
     """The tasks of the tests, with a prompt."""
-    built = snapshots.build(rows)
+    built = snapshots.build_family(rows)
     return replace(built, tasks=[replace(task, prompt='Write a test.\n') for task in built.tasks])
 
 

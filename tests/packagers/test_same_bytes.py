@@ -117,7 +117,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
             walk=chance.choice(list(Walk)),
             siblings=chance.choice([None, (), tuple(chance.sample(siblings, 2))]),
         )
-        for row in snapshots.build(found).tasks
+        for row in snapshots.build_family(found).tasks
     ]
     return dataclasses.replace(found, methods=methods, tasks=tasks)
 

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -378,3 +379,10 @@ def test_log_goes_past_a_damaged_commit_by_its_other_branches(repo: Path) -> Non
     found = dict(read(repo).iterate_log(head))
     assert set(found) == {head, lost, other, root}
     assert [rev for rev, header in found.items() if header is None] == [lost]
+
+
+def test_clone_that_is_gone_gives_an_error_that_names_the_object(tmp_path: Path) -> None:
+    """Git ends before it is asked, sometimes before the request is written."""
+    for number in range(20):
+        with pytest.raises(CorruptObject), closing(Repository(tmp_path / str(number))) as gone:
+            gone.header('f' * 40)

@@ -72,7 +72,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _asked(rows: Rows) -> BuiltTasks:
-    built = snapshots.build(rows)
+    built = snapshots.build_family(rows)
     tasks = [dataclasses.replace(task, prompt='Write it.') for task in built.tasks]
     return dataclasses.replace(built, tasks=tasks)
 

@@ -51,7 +51,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     plan = ReleasePlan(
         snapshot=folder,
         date=snapshots.date,
-        build=snapshots.build,
+        build=snapshots.build_families,
         licence=snapshots.licence,
         size=snapshots.size,
         families=snapshots.families,
@@ -741,7 +741,7 @@ def with_fork(folder: Path, family: str) -> Rows:
     plan = ReleasePlan(
         snapshot=folder,
         date=snapshots.date,
-        build=snapshots.build,
+        build=snapshots.build_families,
         licence=snapshots.licence,
         size=snapshots.size,
         families=lambda repos: families,
