@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
+from coevo.git.repository import Repository
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
@@ -31,6 +32,7 @@ from flows.mining import (
 )
 from flows.options import MineOptions
 from flows.segment_keys import compute_measure_basis
+from flows.stale_pairs import find_pairs_with_other_tests
 from miners.cloning.damage import request_rebuild_for_suspect_commits
 
 
@@ -128,14 +130,25 @@ class MissingPairs:
 
 
 def list_pairs_kept_stale(
-    options: MineOptions, store: Store, partition: Partition
+    options: MineOptions,
+    store: Store,
+    partition: Partition,
+    repository: Repository,
+    listener: Listener,
 ) -> frozenset[str]:
     """Return the ids of pairs that stay as they are, whatever mined them; none without `keep_stale`.
 
-    With `again` all pairs are mined.
+    With `again` all pairs are mined; with `recompare` those of which other tests would run now.
     """
-    keeps = options.keep_stale and not options.again
-    return store.list_mined_pairs(partition) if keeps else frozenset()
+    if not options.keep_stale or options.again:
+        return frozenset()
+    kept = store.list_mined_pairs(partition)
+    if not options.recompare:
+        return kept
+    segments = [
+        each for each in store.load_current_segments(partition) if each.pair.pair_id in kept
+    ]
+    return kept - find_pairs_with_other_tests(options.profile, repository, segments, listener)
 
 
 def find_missing_pairs(

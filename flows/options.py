@@ -62,6 +62,7 @@ class MineOptions:
     again        whether mined pairs are executed once more, without the cache of verdicts
     reached      until when a copy has all commits of its repository; None if unknown
     keep_stale   whether pairs that other code, thresholds or tools mined stay as they are
+    recompare    whether, with keep_stale, pairs are mined again of which other tests would run now
     retry_bugs   whether to retry pairs that this build of coevo could not mine
     most_tests   pairs with more tests to run wait for a call without this limit; None for no limit
     private      whether the store is for its owner alone
@@ -85,6 +86,7 @@ class MineOptions:
     local: Path | None = None
     brings_runtimes: bool = True
     keep_stale: bool = False
+    recompare: bool = False
     retry_bugs: bool = False
     most_tests: int | None = None
     private: bool = False

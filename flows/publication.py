@@ -30,7 +30,6 @@ from packagers.months import CloneFacts, MonthCut, check_month
 from packagers.plan import ReleasePlan
 from packagers.release import ReleaseReport, release_snapshot
 
-
 # A process takes a second to start, as long as the tasks of a few repositories.
 _REPOS_PER_PROCESS = 4
 

@@ -150,6 +150,13 @@ _SETTINGS = (
         'without it they are mined again',
     ),
     Setting(
+        name='recompare',
+        kind=bool,
+        default=False,
+        help='with keep_stale: compare the pairs that would stay, without running them, and mine those again of '
+        'which this version of coevo runs other tests',
+    ),
+    Setting(
         name='most_tests',
         kind=int,
         example=50,
@@ -240,6 +247,7 @@ def _make_options(arguments: argparse.Namespace) -> MineOptions:
         or find_local_folder(arguments.store),  # `cache` does not move the clones
         brings_runtimes=arguments.bring_runtimes,
         keep_stale=arguments.keep_stale,
+        recompare=arguments.recompare,
         retry_bugs=arguments.retry_bugs,
         most_tests=arguments.most_tests,
         again=arguments.again,

@@ -69,3 +69,40 @@ def test_again_mines_what_keep_stale_would_leave(repository: Path, tmp_path: Pat
     kept = replace(options(repository, tmp_path / 'store', profile=QUICK), keep_stale=True)
     mine(kept)
     assert mine(replace(kept, again=True)).executed == 3
+
+
+def test_recompare_mines_again_only_pairs_of_which_other_tests_run(
+    toy: None, tmp_path: Path
+) -> None:
+    def make_files(price: int, rate: int, helper: str) -> dict[str, str | bytes | None]:
+        source = toys.source('Till', f'price: {price}', f'rate: {rate}')
+        tests = toys.tests('Till', f'_before: {helper}', f'pays: is Till.price {price}')
+        return {**toys.BUILD, **source, **tests}
+
+    steps = [
+        make_files(1, 1, 'call Till.price'),
+        make_files(2, 1, 'call Till.price'),
+        make_files(2, 2, 'call Till.rate'),
+    ]
+    repository = write(tmp_path / 'repository', steps)
+    wide = options(repository, tmp_path / 'store', profile=QUICK)
+    assert mine(wide).executed == 2
+    (partition,) = Store(tmp_path / 'store').list_partitions()
+    before = {
+        each.pair.new_rev: each
+        for each in Store(tmp_path / 'store').load_current_segments(partition)
+    }
+    narrow = replace(wide, profile=replace(QUICK, context_limit=0), keep_stale=True)
+
+    again = replace(narrow, recompare=True)
+    assert [pair.is_known for plan in plan_mining(again) for pair in plan.pairs].count(False) == 1
+    report = mine(again)
+    assert (report.executed, report.reused) == (1, 1)
+    assert mine(again).executed == 0
+    after = {
+        each.pair.new_rev: each
+        for each in Store(tmp_path / 'store').load_current_segments(partition)
+    }
+    (differing,) = [rev for rev in before if after[rev] != before[rev]]
+    assert [row.change for row in before[differing].methods] == ['context_changed']
+    assert after[differing].methods == ()
