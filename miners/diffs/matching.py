@@ -36,7 +36,7 @@ def match_tests(
     """Return one-to-one matches, best first.
 
     Tests match by equal bodies, then by equal names, then by similar bodies in classes that are the
-    same, and last by a name that only they have.
+    same, unless several are equally similar, and last by a name that only they have.
 
     gone  the test classes that no longer exist at new; their tests may have moved to any class
     """
@@ -144,8 +144,26 @@ def _match_similar_bodies(
         for old in tests
         if (score := _compute_similarity(old, new, SIMILAR)) >= SIMILAR
     ]
-    scored.sort(key=lambda item: (-item[0], *_get_distance_key(item[1])))
-    return [pair for _, pair in scored]
+    return list(_select_unambiguous_matches(scored))
+
+
+def _select_unambiguous_matches(scored: Iterable[tuple[float, Match]]) -> Iterator[Match]:
+    """Yield the matches in which each test is the most similar one to the other, best first.
+
+    A test that is equally similar to several others gives none: it cannot be known which of them it became.
+    Example: `test_star` is deleted, and six tests with the same call and other texts are new.
+    """
+    by_score: dict[float, list[Match]] = defaultdict(list)
+    for score, pair in scored:
+        by_score[score].append(pair)
+    taken = set[Test]()
+    for _, pairs in sorted(by_score.items(), reverse=True):
+        left = [pair for pair in pairs if taken.isdisjoint(pair)]
+        times = Counter(test for pair in left for test in pair)
+        yield from sorted(
+            (pair for pair in left if times[pair[0]] == times[pair[1]] == 1), key=_get_distance_key
+        )
+        taken.update(times)
 
 
 def _match_namesakes(pool: _MatchPool) -> list[Match]:

@@ -85,6 +85,30 @@ def test_similar_bodies_of_a_deleted_class_match_in_any_class() -> None:
     assert [_names(pair) for pair in match_tests(old, new, {'A'})] == [('A#a', 'B#b')]
 
 
+def test_equally_similar_bodies_do_not_match() -> None:
+    old = methods('A.java', f'class A {{ @Test void a() {{ {LONG} }} }}')
+    several = (
+        f'@Test void {name}() {{ {LONG.replace("4", str(n))} }}' for n, name in enumerate('xy')
+    )
+    new = methods('A.java', f'class A {{ {" ".join(several)} }}')
+    assert [matched(old, [each]) for each in new] == [[('A#a', 'A#x')], [('A#a', 'A#y')]]
+    assert matched(old, new) == []
+    assert matched(new, old) == []
+
+
+def test_ambiguous_match_leaves_no_second_best_match() -> None:
+    old = methods('A.java', f'class A {{ @Test void a() {{ {LONG} }} }}')
+    texts = [
+        LONG.replace('4', '5'),
+        LONG.replace('4', '6'),
+        LONG.replace('4', '7').replace('3', '8'),
+    ]
+    tests = ' '.join(
+        f'@Test void {name}() {{ {text} }}' for name, text in zip('xyz', texts, strict=True)
+    )
+    assert matched(old, methods('A.java', f'class A {{ {tests} }}')) == []
+
+
 def test_most_similar_body_is_matched_first() -> None:
     old = methods('A.java', f'class A {{ @Test void a() {{ {LONG} }} }}')
     near, nearer = LONG.replace('4', '5').replace('3', '6'), LONG.replace('4', '5')
