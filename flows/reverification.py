@@ -79,6 +79,7 @@ def rerun_methods(
     method_ids: Collection[str],
     pair: Pair,
     builder: Builder,
+    seed: int | None = None,
 ) -> RerunResult:
     """Run each deciding cell of some methods three times in fresh processes, and compare.
 
@@ -86,6 +87,7 @@ def rerun_methods(
 
     method_ids  of the methods; others than the segment's are ignored
     pair        the pair of the segment
+    seed        the seed that drew the methods, for the record
     """
     rows = {row.method_id: row for row in segment.methods if row.method_id in method_ids}
     change = diff_pair(repository, pair)
@@ -118,6 +120,7 @@ def rerun_methods(
             runtime=evaluation.new.runtime,
             sandbox=segment.pair.sandbox,
             methods=tuple(methods),
+            seed=seed,
         ),
         unknown=unknown,
         cpu_seconds=sum(evaluation.cost.cpu_seconds.values()),
@@ -211,7 +214,8 @@ class Reverification:
     population   labels that could be drawn
     drawn        labels that were drawn
     confirmed    number of drawn labels that hold
-    runs         number of runs of tests
+    reused       number of drawn labels that the same draw ran again before
+    runs         number of runs of tests now
     lost         by method id, how the new outcome differs from the recorded one
     unknown      by method id, why nothing can be said
     """
@@ -219,6 +223,7 @@ class Reverification:
     population: int
     drawn: int
     confirmed: int = 0
+    reused: int = 0
     runs: int = 0
     cpu_seconds: float = 0.0
     lost: dict[str, str] = field(default_factory=dict)
@@ -240,7 +245,8 @@ class _ReverifyRun:
 def reverify_labels(options: ReverifyOptions, listener: Listener = SILENT) -> Reverification:
     """Draw a sample of labels, run it again, and write the results to the store.
 
-    A kill loses only the pairs in progress.
+    A kill loses only the pairs in progress. A label is run once by each engine version and seed: the
+    same call goes on after an interruption.
 
     Raises: Fatal if there are no labels to draw from.
     """
@@ -288,10 +294,24 @@ def _rerun_segments(
     pairs: Mapping[str, Collection[str]],
 ) -> None:
     """Run methods again, and keep each result as soon as it is there."""
+    drawn = [
+        each for each in run.store.load_current_segments(partition) if each.pair.pair_id in pairs
+    ]
+    known = _load_results_of_draw(run, partition)
+    left = {
+        segment.pair.pair_id: frozenset(pairs[segment.pair.pair_id]) - known[segment.key].keys()
+        for segment in drawn
+    }
+    for segment in drawn:
+        for method_id in pairs[segment.pair.pair_id] & known[segment.key].keys():
+            _count_label(run.report, known[segment.key][method_id])
+            run.report.reused += 1
 
     def rerun_segment(segment: Segment, pair: Pair, builder: Builder) -> RerunResult:
         """Run the drawn methods of one segment again."""
-        return rerun_methods(repository, segment, pairs[pair.pair_id], pair, builder)
+        return rerun_methods(
+            repository, segment, left[pair.pair_id], pair, builder, run.options.seed
+        )
 
     settings = RebuildSettings(
         repository=repository,
@@ -299,12 +319,10 @@ def _rerun_segments(
         jobs=run.options.jobs,
         listener=run.listener,
     )
-    drawn = [
-        each for each in run.store.load_current_segments(partition) if each.pair.pair_id in pairs
-    ]
-    with closing(rebuild_and_work_on_segments(settings, drawn, rerun_segment)) as results:
+    todo = [segment for segment in drawn if left[segment.pair.pair_id]]
+    with closing(rebuild_and_work_on_segments(settings, todo, rerun_segment)) as results:
         for segment, result in results:
-            ids = pairs[segment.pair.pair_id]
+            ids = left[segment.pair.pair_id]
             if isinstance(result, WorkFailure):
                 run.mark_unknown(ids, result.sentence)
             elif isinstance(result, Bug):
@@ -322,12 +340,32 @@ def _record_result(run: _ReverifyRun, partition: Partition, result: RerunResult)
         reverifications.add_reverification(run.store.storage, partition, result.record)
     for method in result.record.methods:
         report.runs += len(method.runs)
-        if method.lost is None:
-            report.confirmed += 1
-        else:
-            report.lost[method.method_id] = method.lost
+        _count_label(report, method)
     report.unknown.update(result.unknown)
     report.cpu_seconds += result.cpu_seconds
+
+
+def _count_label(report: Reverification, label: ReverifiedLabel) -> None:
+    if label.lost is None:
+        report.confirmed += 1
+    else:
+        report.lost[label.method_id] = label.lost
+
+
+def _load_results_of_draw(
+    run: _ReverifyRun, partition: Partition
+) -> Mapping[str, dict[str, ReverifiedLabel]]:
+    """Return what the same draw found before with this engine, by segment key and method id."""
+    known: dict[str, dict[str, ReverifiedLabel]] = defaultdict(dict)
+    for record in reverifications.load_reverifications(run.store.storage, partition):
+        if _is_of_draw(record, partition, run.options.seed):
+            known[record.key] |= {label.method_id: label for label in record.methods}
+    return known
+
+
+def _is_of_draw(record: ReverificationRecord, partition: Partition, seed: int) -> bool:
+    engine = get_engine_version(partition.language)
+    return (record.seed, record.engine_version) == (seed, engine)
 
 
 # The rest draws labels: a random sample of all valid ones, those with a track first.
@@ -348,7 +386,7 @@ class DrawnLabel:
 def order_labels_for_drawing(
     store: Store, released: Path | str | None, seed: int, repository: str | None = None
 ) -> tuple[DrawnLabel, ...]:
-    """Return all labels of a store that no reverification refuted, in the order of drawing.
+    """Return all labels of a store that no other draw refuted, in the order of drawing.
 
     The caller takes the first ones as its sample. Labels with a track come first. Beyond that the
     order depends only on the seed and on the ids of methods.
@@ -362,11 +400,11 @@ def order_labels_for_drawing(
         rank = hashlib.sha256(f'{seed}\0{label.method_id}'.encode()).hexdigest()
         return not label.tracked, rank
 
-    return tuple(sorted(_list_drawable_labels(store, released, repository), key=rank_label))
+    return tuple(sorted(_list_drawable_labels(store, released, repository, seed), key=rank_label))
 
 
 def _list_drawable_labels(
-    store: Store, released: Path | str | None, repository: str | None
+    store: Store, released: Path | str | None, repository: str | None, seed: int
 ) -> Iterator[DrawnLabel]:
     """Yield one label for each method id, even if several walks have it.
 
@@ -383,7 +421,9 @@ def _list_drawable_labels(
         (partition for partition in there if partition.repo not in withdrawn),
         key=lambda one: _PREFERENCE.index(one.walk),
     )
-    known = {id_ for partition in partitions for id_ in _list_refuted_methods(store, partition)}
+    known = {
+        id_ for partition in partitions for id_ in _list_refuted_methods(store, partition, seed)
+    }
     for partition in partitions:
         for segment in store.load_current_segments(partition):
             if segment.pair.pair_id in withdrawn:
@@ -399,9 +439,14 @@ def _list_drawable_labels(
                     )
 
 
-def _list_refuted_methods(store: Store, partition: Partition) -> Iterator[str]:
+def _list_refuted_methods(store: Store, partition: Partition, seed: int) -> Iterator[str]:
+    """Yield the methods that another draw refuted.
+
+    Those of this draw stay in it, so that it goes on with the same labels after an interruption.
+    """
     for record in reverifications.load_reverifications(store.storage, partition):
-        yield from (method.method_id for method in record.methods if method.lost is not None)
+        if not _is_of_draw(record, partition, seed):
+            yield from (method.method_id for method in record.methods if method.lost is not None)
 
 
 def _load_released_methods(path: Path | str) -> frozenset[str]:

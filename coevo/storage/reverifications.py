@@ -36,7 +36,10 @@ class ReverifiedLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReverificationRecord:
-    """Labels of the segment `key`, run again by one engine version, on one runtime and sandbox."""
+    """Labels of the segment `key`, run again by one engine version, on one runtime and sandbox.
+
+    seed  the seed that drew them; None for records of an earlier coevo, which did not keep it
+    """
 
     pair_id: str
     key: str
@@ -45,6 +48,7 @@ class ReverificationRecord:
     runtime: str
     sandbox: str
     methods: tuple[ReverifiedLabel, ...]
+    seed: int | None = None
 
 
 def add_reverification(

@@ -52,6 +52,7 @@ def _run(arguments: argparse.Namespace) -> int:
         f'{report.drawn} of {report.population} labels drawn: {report.confirmed} hold, '
         f'{len(report.lost)} do not, {len(report.unknown)} could not be run; '
         f'{report.runs} runs, {report.cpu_seconds:.0f} CPU seconds'
+        + (f'; {report.reused} were run again before by this seed' if report.reused else '')
     )
     for id_, sentence in sorted(report.lost.items()):
         print(f'{id_} is withdrawn at the next release: {sentence}')

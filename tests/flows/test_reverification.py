@@ -168,10 +168,22 @@ def stays_withdrawn_and_is_not_drawn_again(store: Path, before: Path) -> None:
     assert different(before, before.with_name('kept')) == []
     with pytest.MonkeyPatch.context() as patch:
         starve_toy(patch)  # so that nothing is run
-        assert again(store).population == 1
+        assert again(store, seed=1).population == 1
     third = released(store, '2024-04', before)
     assert table(third, 'methods') == table(before, 'methods')
     assert table(third, 'withdrawn') == table(before, 'withdrawn')
+
+
+def test_same_draw_runs_no_label_twice(own: Path) -> None:
+    first = again(own, seed=3)
+    assert (first.drawn, first.confirmed, len(first.lost), first.reused) == (2, 1, 1, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        starve_toy(patch)  # so that nothing is run
+        second = again(own, seed=3)
+    assert (second.drawn, second.confirmed, second.lost) == (2, 1, first.lost)
+    assert (second.reused, second.runs, second.unknown) == (2, 0, {})
+    other = again(own, seed=4)
+    assert (other.drawn, other.confirmed, other.reused) == (1, 1, 0)
 
 
 @pytest.mark.parametrize('missing', ['start', 'clone'])
