@@ -166,7 +166,7 @@ def find_missing_pairs(
     Adds the known pairs and the bugs to `report`. The option `retry_bugs` includes the pairs with
     bugs.
 
-    unchanged  ids of pairs that stay as they are (`list_pairs_kept_stale`)
+    kept_pair_ids  pairs that stay as they are (`list_pairs_kept_stale`)
     """
     known = store.list_keys(partition)
     keys = {pair: compute_segment_key(mining, pair) for pair in pairs}

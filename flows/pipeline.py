@@ -188,13 +188,13 @@ def _mine_language(
         known = store.find_walk(partition)
         mining = build_mining_run(options, tools, basis, known, seen.pairs, listener, earlier)
         add_basis(store.storage, basis)
-        unchanged = list_pairs_kept_stale(options, store, partition, repository, listener)
+        kept_pair_ids = list_pairs_kept_stale(options, store, partition, repository, listener)
         store.merge_walk_into_stored(
-            partition, _build_walk_record(options, clone, mining, route, seen, unchanged)
+            partition, _build_walk_record(options, clone, mining, route, seen, kept_pair_ids)
         )
         runtimes = language.make_runtimes(brings=options.brings_runtimes, say=listener.say)
         missing = find_missing_pairs(
-            options, mining, store, partition, report, seen.pairs, runtimes, unchanged
+            options, mining, store, partition, report, seen.pairs, runtimes, kept_pair_ids
         )
         mine_missing_pairs(options, missing, runtimes, listener)
         store.compact_segments(partition)
@@ -320,7 +320,7 @@ def _build_walk_record(
 ) -> WalkRecord:
     """Return the record of a walk.
 
-    unchanged  ids of pairs that stay as they are, so that the stored record names their keys
+    kept_pair_ids  pairs that stay as they are, so that the stored record names their keys
     """
     repository = mining.repository
     asked = [pair for pair in seen.pairs if pair.pair_id not in kept_pair_ids]
