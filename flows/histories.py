@@ -6,22 +6,18 @@ search begins, and each result is a file of its own.
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from datetime import datetime
-from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.prints import BodyPrint
-from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import SILENT, Listener
 from coevo.storage.place import Root
 from coevo.storage.store import Store
-from flows.processes import follow_main_process
+from flows.processes import open_process_pool, raise_plain_fatal
 from miners.dates.clone_search import SearchedClone
 from miners.dates.dating import load_wanted_prints, search_clone_for_bodies
 
@@ -66,29 +62,13 @@ def _search_in_processes(
     processes: int,
     listener: Listener,
 ) -> None:
-    # A forked process would inherit the locks of this one's threads in any state.
-    context = multiprocessing.get_context('spawn')
-    is_stopped = context.Event()
-    with ProcessPoolExecutor(
-        min(processes, len(repos)),
-        mp_context=context,
-        initializer=_begin_worker,
-        initargs=(root, is_stopped),
-    ) as pool:
-        try:
-            futures = [_submit_search(pool, repo, prepare(repo)) for repo in repos]
-            listener.step(_STEP, 0, len(repos))
-            for number, future in enumerate(as_completed(futures), start=1):
-                future.result()
-                listener.step(_STEP, number, len(repos))
-        except BrokenProcessPool:
-            raise Transient(
-                'a process that searched a history was killed, perhaps for want of memory: run the '
-                'command again, with fewer --jobs'
-            ) from None
-        finally:
-            is_stopped.set()
-            pool.shutdown(wait=False, cancel_futures=True)
+    pool_size = min(processes, len(repos))
+    with open_process_pool(pool_size, _begin_worker, (root,), 'searched a history') as pool:
+        futures = [_submit_search(pool, repo, prepare(repo)) for repo in repos]
+        listener.step(_STEP, 0, len(repos))
+        for number, future in enumerate(as_completed(futures), start=1):
+            future.result()
+            listener.step(_STEP, number, len(repos))
 
 
 def _submit_search(pool: ProcessPoolExecutor, repo: str, clone: SearchedClone) -> Future[None]:
@@ -99,45 +79,27 @@ def _submit_search(pool: ProcessPoolExecutor, repo: str, clone: SearchedClone) -
 # The rest runs in the other processes.
 
 
-class _Stopped(Exception):
-    """The end of a search that the main process no longer waits for."""
-
-
 @dataclass(slots=True, kw_only=True)
 class _Worker:
     store: Store
     wanted: Wanted
-    is_stopped: Event
 
 
 _worker: _Worker | None = None
 
 
-def _begin_worker(root: Root, is_stopped: Event) -> None:
-    """Load the bodies to search for, and leave interruptions to the main process."""
+def _begin_worker(root: Root) -> None:
+    """Load the bodies to search for."""
     global _worker
-    follow_main_process()
     store = Store(root)
-    _worker = _Worker(store=store, wanted=load_wanted_prints(store), is_stopped=is_stopped)
+    _worker = _Worker(store=store, wanted=load_wanted_prints(store))
 
 
 def _search_history(
     repo: str, git_dir: Path, crawled_at: datetime, refs: tuple[tuple[str, str], ...]
 ) -> None:
-    worker = _worker
-    if worker is None:
+    if _worker is None:
         raise AssertionError('the process was not prepared')
-
-    def check_stopped(name: str, done: int, total: int) -> None:
-        """Raise _Stopped once the main process has ended."""
-        if worker.is_stopped.is_set():
-            raise _Stopped
-
     clone = SearchedClone(repository=Repository(git_dir), crawled_at=crawled_at, refs=refs)
-    try:
-        search_clone_for_bodies(
-            worker.store, repo, clone, worker.wanted, Listener(step=check_stopped)
-        )
-    except Fatal as error:
-        # The subclasses take other arguments than the sentence, which unpickling would mix up.
-        raise Fatal(str(error)) from None
+    with raise_plain_fatal():
+        search_clone_for_bodies(_worker.store, repo, clone, _worker.wanted)

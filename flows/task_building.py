@@ -5,21 +5,17 @@ A family is a repository with its forks and copies. No task depends on the rows 
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from multiprocessing.synchronize import Event
 from pathlib import Path
 
-from coevo.model.errors import Fatal, Transient
 from coevo.model.families import Family
 from coevo.storage.place import Root
 from coevo.storage.store import Store
 from flows.clones import ReleaseClones
-from flows.processes import follow_main_process
+from flows.processes import open_process_pool, raise_plain_fatal
 from miners.cloning.remotes import protect_commits_from_removal
 from packagers.implement import build_implement_tasks
 from packagers.maintenance import build_maintenance_tasks
@@ -35,7 +31,7 @@ _AHEAD = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskBuilding:
-    """How the tasks of a release are built.
+    """A way to build the tasks of a release, in this process or in several others.
 
     wanted     families of tasks that are made from labels, beside those of the tracks
     processes  how many processes build at the same time
@@ -68,30 +64,14 @@ class TaskBuilding:
     def _build_in_processes(
         self, rows_of_families: Iterable[Rows]
     ) -> Iterator[tuple[Rows, BuiltTasks]]:
-        # A forked process would inherit the locks of this one's threads in any state.
-        context = multiprocessing.get_context('spawn')
-        is_stopped = context.Event()
         clones = self.clones
-        with ProcessPoolExecutor(
-            self.processes,
-            mp_context=context,
-            initializer=_begin_worker,
-            initargs=(clones.folder, clones.store.root, tuple(self.wanted), is_stopped),
-        ) as pool:
-            try:
-                yield from _build_in_order(
-                    rows_of_families,
-                    lambda rows: pool.submit(_build_family, _keep_tables_of_tasks(rows)),
-                    _AHEAD * self.processes,
-                )
-            except BrokenProcessPool:
-                raise Transient(
-                    'a process that made tasks was killed, perhaps for want of memory: run the '
-                    'command again, with fewer --jobs'
-                ) from None
-            finally:
-                is_stopped.set()
-                pool.shutdown(wait=False, cancel_futures=True)
+        arguments = clones.folder, clones.store.root, tuple(self.wanted)
+        with open_process_pool(self.processes, _begin_worker, arguments, 'made tasks') as pool:
+            yield from _build_in_order(
+                rows_of_families,
+                lambda rows: pool.submit(_build_family, rows),
+                _AHEAD * self.processes,
+            )
 
     def _protect_commits(self, built: BuiltTasks) -> None:
         """Protect the commits that tasks name from Git's clean-up of their clones."""
@@ -140,21 +120,6 @@ def _build_in_order(
         yield first, future.result()
 
 
-def _keep_tables_of_tasks(rows: Rows) -> Rows:
-    """Return a family's rows without the tables that tasks do not need, which hold all rows."""
-    return Rows(
-        repositories=rows.repositories,
-        pairs=rows.pairs,
-        methods=rows.methods,
-        environments=rows.environments,
-        starts=rows.starts,
-        single_revision=rows.single_revision,
-        cells=(),
-        drops=(),
-        timings=(),
-    )
-
-
 # The rest runs in the other processes.
 
 
@@ -167,17 +132,13 @@ class _Worker:
 _worker: _Worker | None = None
 
 
-def _begin_worker(folder: Path, root: Root, wanted: Collection[Family], is_stopped: Event) -> None:
+def _begin_worker(folder: Path, root: Root, wanted: Collection[Family]) -> None:
     global _worker
-    follow_main_process(is_stopped)
     _worker = _Worker(clones=ReleaseClones(folder, Store(root)), wanted=wanted)
 
 
 def _build_family(rows: Rows) -> BuiltTasks:
     if _worker is None:
         raise AssertionError('the process was not prepared')
-    try:
+    with raise_plain_fatal():
         return build_family_tasks(_worker.clones, _worker.wanted, rows)
-    except Fatal as error:
-        # The subclasses take other arguments than the sentence, which unpickling would mix up.
-        raise Fatal(str(error)) from None

@@ -97,12 +97,12 @@ def _build_tasks(
     for row in rows.repositories:
         families[row.family or row.repo].add(row.repo)
     groups = [sorted(repos) for _, repos in sorted(families.items())]
-    in_order = plan.build(_select_rows_of_repositories(rows, repos) for repos in groups)
+    in_order = plan.build(select_rows_for_tasks(rows, repos) for repos in groups)
     for number, (repos, (some, all_built)) in enumerate(zip(groups, in_order, strict=True)):
         plan.listener.step('tasks', number, len(groups))
         built = _drop_withdrawn_tasks(all_built, rows.withdrawals)
         suites |= built.single_revision
-        noticed = find_noticed_changes(some, repos)
+        noticed = find_noticed_changes(dataclasses.replace(rows, methods=some.methods), repos)
         for task in built.tasks:
             tasks.add((), add_noticed_changes(task, noticed))
         for drop in built.drops:
@@ -138,24 +138,23 @@ def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) 
     )
 
 
-def _select_rows_of_repositories(rows: Rows, repos: Collection[str]) -> Rows:
-    """Return the rows from which tasks of some repositories are built.
-
-    Tables that tasks do not need keep the rows of all repositories.
-    """
+def select_rows_for_tasks(rows: Rows, repos: Collection[str]) -> Rows:
+    """Return the rows from which tasks of some repositories are built; all other tables are empty."""
 
     def select_rows(found: Sequence[Row]) -> tuple[Row, ...]:
         """Return the rows of these repositories, in their order."""
         return tuple(row for repo in repos for row in list_rows_of_repo(found, repo))
 
-    return dataclasses.replace(
-        rows,
+    return Rows(
         repositories=select_rows(rows.repositories),
         pairs=select_rows(rows.pairs),
         methods=select_rows(rows.methods),
         environments=select_rows(rows.environments),
         starts=select_rows(rows.starts),
         single_revision=select_rows(rows.single_revision),
+        cells=(),
+        drops=(),
+        timings=(),
     )
 
 

@@ -17,6 +17,7 @@ from flows.options import ReleaseOptions
 from flows.pipeline import mine
 from flows.publication import publish_release
 from flows.task_building import TaskBuilding
+from packagers.assembly import select_rows_for_tasks
 from packagers.rows import gather_rows
 from tests import projects
 from tests.coevo.languages.python.shops import PROJECT
@@ -79,15 +80,9 @@ def test_processes_build_the_same_release_as_one_process(
 
 @pytest.mark.parametrize('jobs', [1, 2])
 def test_error_of_a_process_is_one_sentence(store: Path, tmp_path: Path, jobs: int) -> None:
-    gathered = gather_rows(Store(store))
+    selected = select_rows_for_tasks(gather_rows(Store(store)), NAMES)
     rows = replace(
-        gathered,
-        repositories=tuple(gathered.repositories),
-        pairs=tuple(gathered.pairs),
-        methods=tuple(replace(row, new_rev='f' * 40) for row in gathered.methods),
-        environments=tuple(gathered.environments),
-        starts=tuple(gathered.starts),
-        single_revision=(),
+        selected, methods=tuple(replace(row, new_rev='f' * 40) for row in selected.methods)
     )
     with ReleaseClones(tmp_path, Store(store)) as clones:
         building = TaskBuilding(clones=clones, wanted=(), processes=jobs)
