@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence, Set as AbstractSet
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set as AbstractSet,
+)
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -31,7 +38,7 @@ from flows.mining import (
     mine_pair,
 )
 from flows.options import MineOptions
-from flows.segment_keys import compute_measure_basis
+from flows.segment_keys import compute_basis, compute_measure_basis
 from flows.stale_pairs import find_pairs_with_other_tests
 from miners.cloning.damage import request_rebuild_for_suspect_commits
 
@@ -134,21 +141,41 @@ def list_pairs_kept_stale(
     store: Store,
     partition: Partition,
     repository: Repository,
+    pairs: Sequence[Pair],
     listener: Listener,
 ) -> frozenset[str]:
     """Return the ids of pairs that stay as they are, whatever mined them; none without `keep_stale`.
 
-    With `again` all pairs are mined; with `recompare` those of which other tests would run now.
+    With `again` all pairs are mined; with `recompare` those of the walk of which other tests would
+    run now.
+
+    pairs  the pairs of this run's walk; the store may have more
     """
     if not options.keep_stale or options.again:
         return frozenset()
     kept = store.list_mined_pairs(partition)
     if not options.recompare:
         return kept
-    segments = [
-        each for each in store.load_current_segments(partition) if each.pair.pair_id in kept
+    visited = {pair.pair_id: pair for pair in pairs if pair.pair_id in kept}
+    stale = [
+        (visited[segment.pair.pair_id], segment)
+        for segment in _load_stale_segments(options, store, partition)
+        if segment.pair.pair_id in visited
     ]
-    return kept - find_pairs_with_other_tests(options.profile, repository, segments, listener)
+    return kept - find_pairs_with_other_tests(options.profile, repository, stale, listener)
+
+
+def _load_stale_segments(
+    options: MineOptions, store: Store, partition: Partition
+) -> Iterator[Segment]:
+    """Yield the current segments of a partition that other code, thresholds or tools mined."""
+    walk = store.find_walk(partition)
+    keys, bases = (dict(walk.keys), dict(walk.bases)) if walk else ({}, {})
+    present = compute_basis(options.profile, partition.language).basis_id
+    for segment in store.load_current_segments(partition):
+        pair_id = segment.pair.pair_id
+        if (keys.get(pair_id), bases.get(pair_id)) != (segment.key, present):
+            yield segment
 
 
 def find_missing_pairs(

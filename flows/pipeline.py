@@ -188,7 +188,9 @@ def _mine_language(
         known = store.find_walk(partition)
         mining = build_mining_run(options, tools, basis, known, seen.pairs, listener, earlier)
         add_basis(store.storage, basis)
-        kept_pair_ids = list_pairs_kept_stale(options, store, partition, repository, listener)
+        kept_pair_ids = list_pairs_kept_stale(
+            options, store, partition, repository, seen.pairs, listener
+        )
         store.merge_walk_into_stored(
             partition, _build_walk_record(options, clone, mining, route, seen, kept_pair_ids)
         )

@@ -120,7 +120,7 @@ def _find_known_pairs(
     if not keys:
         return frozenset()
     if options.keep_stale:
-        return list_pairs_kept_stale(options, store, partition, repository, SILENT)
+        return list_pairs_kept_stale(options, store, partition, repository, seen.pairs, SILENT)
     language = LANGUAGES[route.language]
     with closing(language.make_refactoring_finder()) as refactorings:
         run = build_mining_run(

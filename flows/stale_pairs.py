@@ -16,7 +16,6 @@ from coevo.model.records import Pair, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import MethodChange, Stage, Walk
 from filters import filter_candidates
-from flows.rebuilding import restore_pair
 from miners.diffs.changes import diff_pair
 
 # The tests of their pairs depend on more than the two ends.
@@ -29,7 +28,7 @@ _LACKS = frozenset({Reason.OBJECT_MISSING, Reason.UNREADABLE_OBJECT, Reason.RUNT
 def find_pairs_with_other_tests(
     profile: Profile,
     repository: Repository,
-    segments: Sequence[Segment],
+    mined: Sequence[tuple[Pair, Segment]],
     listener: Listener = SILENT,
 ) -> frozenset[str]:
     """Return the ids of pairs of which this version would run other tests than their segments have.
@@ -39,11 +38,11 @@ def find_pairs_with_other_tests(
     window or a single revision, or of which the clone lacks an object.
     """
     other = set[str]()
-    for number, segment in enumerate(segments):
-        listener.step('compared', number, len(segments))
-        if _is_comparable(segment) and _has_other_tests(profile, repository, segment):
-            other.add(segment.pair.pair_id)
-    listener.step('compared', len(segments), len(segments))
+    for number, (pair, segment) in enumerate(mined):
+        listener.step('compared', number, len(mined))
+        if _is_comparable(segment) and _has_other_tests(profile, repository, pair, segment):
+            other.add(pair.pair_id)
+    listener.step('compared', len(mined), len(mined))
     return frozenset(other)
 
 
@@ -53,9 +52,10 @@ def _is_comparable(segment: Segment) -> bool:
     )
 
 
-def _has_other_tests(profile: Profile, repository: Repository, segment: Segment) -> bool:
+def _has_other_tests(
+    profile: Profile, repository: Repository, pair: Pair, segment: Segment
+) -> bool:
     try:
-        pair = restore_pair(repository, segment.pair)
         return _select_tests(profile, repository, pair) != _list_stored_tests(segment)
     except CorruptObject:
         return False
