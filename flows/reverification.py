@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -79,7 +79,6 @@ def rerun_methods(
     method_ids: Collection[str],
     pair: Pair,
     builder: Builder,
-    seed: int | None = None,
 ) -> RerunResult:
     """Run each deciding cell of some methods three times in fresh processes, and compare.
 
@@ -87,7 +86,6 @@ def rerun_methods(
 
     method_ids  of the methods; others than the segment's are ignored
     pair        the pair of the segment
-    seed        the seed that drew the methods, for the record
     """
     rows = {row.method_id: row for row in segment.methods if row.method_id in method_ids}
     change = diff_pair(repository, pair)
@@ -120,7 +118,6 @@ def rerun_methods(
             runtime=evaluation.new.runtime,
             sandbox=segment.pair.sandbox,
             methods=tuple(methods),
-            seed=seed,
         ),
         unknown=unknown,
         cpu_seconds=sum(evaluation.cost.cpu_seconds.values()),
@@ -275,43 +272,53 @@ def _rerun_partition(
     run: _ReverifyRun, partition: Partition, pairs: Mapping[str, Collection[str]]
 ) -> None:
     """Run the drawn methods of one repository and walk; `pairs` has them by pair."""
-    every = [method_id for ids in pairs.values() for method_id in ids]
+    todo = _count_and_leave_out_known_results(run, partition, pairs)
+    if not todo:
+        return
     with ExitStack() as stack:
         try:
             repository = stack.enter_context(
                 open_pinned_clone(run.options.clones_folder, partition.repo)
             )
         except (Unclonable, Transient) as error:
-            run.mark_unknown(every, str(error))
+            run.mark_unknown((method_id for _, ids in todo for method_id in ids), str(error))
             return
-        _rerun_segments(run, repository, partition, pairs)
+        _rerun_segments(run, repository, partition, todo)
+
+
+def _count_and_leave_out_known_results(
+    run: _ReverifyRun, partition: Partition, pairs: Mapping[str, Collection[str]]
+) -> list[tuple[Segment, frozenset[str]]]:
+    """Count the drawn methods that this draw ran before; return the others by segment."""
+    known = _load_results_of_draw(run, partition)
+    todo: list[tuple[Segment, frozenset[str]]] = []
+    for segment in run.store.load_current_segments(partition):
+        drawn = frozenset(pairs.get(segment.pair.pair_id, ()))
+        labels = known.get(segment.key, {})
+        before = drawn & labels.keys()
+        for method_id in before:
+            _count_label(run.report, labels[method_id])
+        run.report.reused += len(before)
+        if drawn - before:
+            todo.append((segment, drawn - before))
+    return todo
 
 
 def _rerun_segments(
     run: _ReverifyRun,
     repository: Repository,
     partition: Partition,
-    pairs: Mapping[str, Collection[str]],
+    todo: Sequence[tuple[Segment, frozenset[str]]],
 ) -> None:
-    """Run methods again, and keep each result as soon as it is there."""
-    drawn = [
-        each for each in run.store.load_current_segments(partition) if each.pair.pair_id in pairs
-    ]
-    known = _load_results_of_draw(run, partition)
-    left = {
-        segment.pair.pair_id: frozenset(pairs[segment.pair.pair_id]) - known[segment.key].keys()
-        for segment in drawn
-    }
-    for segment in drawn:
-        for method_id in pairs[segment.pair.pair_id] & known[segment.key].keys():
-            _count_label(run.report, known[segment.key][method_id])
-            run.report.reused += 1
+    """Run methods again, and keep each result as soon as it is there.
+
+    todo  segments with the methods of each that are run
+    """
+    pairs = {segment.pair.pair_id: ids for segment, ids in todo}
 
     def rerun_segment(segment: Segment, pair: Pair, builder: Builder) -> RerunResult:
         """Run the drawn methods of one segment again."""
-        return rerun_methods(
-            repository, segment, left[pair.pair_id], pair, builder, run.options.seed
-        )
+        return rerun_methods(repository, segment, pairs[pair.pair_id], pair, builder)
 
     settings = RebuildSettings(
         repository=repository,
@@ -319,10 +326,10 @@ def _rerun_segments(
         jobs=run.options.jobs,
         listener=run.listener,
     )
-    todo = [segment for segment in drawn if left[segment.pair.pair_id]]
-    with closing(rebuild_and_work_on_segments(settings, todo, rerun_segment)) as results:
+    segments = [segment for segment, _ in todo]
+    with closing(rebuild_and_work_on_segments(settings, segments, rerun_segment)) as results:
         for segment, result in results:
-            ids = left[segment.pair.pair_id]
+            ids = pairs[segment.pair.pair_id]
             if isinstance(result, WorkFailure):
                 run.mark_unknown(ids, result.sentence)
             elif isinstance(result, Bug):
@@ -337,7 +344,8 @@ def _rerun_segments(
 def _record_result(run: _ReverifyRun, partition: Partition, result: RerunResult) -> None:
     report = run.report
     if result.record.methods:
-        reverifications.add_reverification(run.store.storage, partition, result.record)
+        record = replace(result.record, seed=run.options.seed)
+        reverifications.add_reverification(run.store.storage, partition, record)
     for method in result.record.methods:
         report.runs += len(method.runs)
         _count_label(report, method)

@@ -22,7 +22,14 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb.add_argument(
         '--sample', type=parse_positive, default=100, metavar='N', help='how many labels'
     )
-    verb.add_argument('--seed', type=int, default=0, metavar='S', help='decides which are drawn')
+    verb.add_argument(
+        '--seed',
+        type=int,
+        default=0,
+        metavar='S',
+        help='decides which are drawn; the same seed runs no label twice with the same engine, so '
+        'that an interrupted run goes on: take another one to run labels once more',
+    )
     verb.add_argument(
         '--only-repository',
         dest='repository',
