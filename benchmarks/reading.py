@@ -6,8 +6,8 @@
     python -m benchmarks.reading sum FIRST.csv SECOND.csv
 
 A sheet is drawn by seed from the tasks of one family, co-evolution without `--family`, that can be scored on their own: those
-that do not leak. `--track` draws from one track alone. With another seed and the same number a second sheet has them in another order where it takes all. `--verified` says how
-many of them are of the view `verified`; the others are drawn from the rest. Tasks of the sheets after `--without` are left out, so that
+that do not leak. `--track` draws from one track alone. With another seed and the same number a second sheet has them in
+another order where it takes all. `--verified` says how many of them are of the view `verified`; the others are drawn from the rest. Tasks of the sheets after `--without` are left out, so that
 rules which were made of their marks are measured on others. `unsure` is a mark, too.
 """
 

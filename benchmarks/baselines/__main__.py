@@ -3,9 +3,9 @@
     python -m benchmarks.baselines SNAPSHOT --out DIR [--store STORE] [--only NAME] [--tasks FILE] [--url URL]
     coevo evaluate SNAPSHOT DIR/NAME --out DIR/NAME/results
 
-Each answers every co-evolution task of the snapshot, leaking ones too, in whatever language, or those of which FILE has the
-ids, one on a line. They name the model `none`, which was
-trained on nothing and so has a cutoff before all tasks.
+Each answers every co-evolution task of the snapshot, leaking ones too, in whatever language, or those
+of which FILE has the ids, one on a line. They name the model `none`, which was trained on nothing and so has a cutoff
+before all tasks.
 """
 
 from __future__ import annotations

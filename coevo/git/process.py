@@ -141,9 +141,8 @@ class ObjectReader:
             batch = self._get_or_start_process()
             assert batch.stdin is not None
             assert batch.stdout is not None
-            with suppress(
-                BrokenPipeError
-            ):  # it ended, as in a folder that is gone: no answer comes
+            # Git may have ended already, as in a folder that is gone; then no answer comes.
+            with suppress(BrokenPipeError):
                 batch.stdin.write(name.encode('utf-8', 'surrogateescape') + b'\n')
                 batch.stdin.flush()
             header = batch.stdout.readline().split()

@@ -150,8 +150,8 @@ def _match_similar_bodies(
 def _select_unambiguous_matches(scored: Iterable[tuple[float, Match]]) -> Iterator[Match]:
     """Yield the matches in which each test is the most similar one to the other, best first.
 
-    A test that is equally similar to several others gives none: it cannot be known which of them it became.
-    Example: `test_star` is deleted, and six tests with the same call and other texts are new.
+    A test that is equally similar to several others gives none: it cannot be known which of them it
+    became. Example: `test_star` is deleted, and six tests with the same call and other texts are new.
     """
     by_score: dict[float, list[Match]] = defaultdict(list)
     for score, pair in scored:
